@@ -1,0 +1,14 @@
+"""Corpora in every format our users have: one small module a format, recognised automatically or named.
+
+Examples
+--------
+>>> from hyperspan import corpora
+>>> corpora.formats()
+('bioc', 'brat', 'cupt', 'inline', 'jsonl', 'knowtator', 'semeval')
+"""
+
+from hyperspan.corpora.format import Format, Item
+from hyperspan.corpora.reading import find_items, format_named, formats, read, recognise, stream
+from hyperspan.corpora.writing import write
+
+__all__ = ["Format", "Item", "find_items", "format_named", "formats", "read", "recognise", "stream", "write"]

@@ -1,0 +1,172 @@
+"""Files, read within bounds and written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from hyperspan.errors import CorpusError, UsageError
+from hyperspan.findings import Findings, quoted
+
+LARGEST_DOCUMENT = 256 * 1024 * 1024
+"""Bytes a file that must be read whole (a text, its annotations) may have."""
+
+LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes one line of a streamed file may have."""
+
+HEAD_BYTES = 4096
+"""How much of a file is looked at to recognise its format."""
+
+
+def head_of(path: Path) -> bytes:
+    """Return the first bytes of a file."""
+    with open(path, "rb") as file:
+        return file.read(HEAD_BYTES)
+
+
+def read_text(path: Path, findings: Findings) -> str | None:
+    """Read a whole UTF-8 text exactly as it is: no newline is translated.
+
+    A file that is too large or not UTF-8 is reported; None is returned if the caller wants such files skipped.
+    """
+    size = path.stat().st_size
+    if size > LARGEST_DOCUMENT:
+        findings.report(
+            "too-large", f"the file has {size:,} bytes; a document may have {LARGEST_DOCUMENT:,}", path=str(path)
+        )
+        return None
+    return decode(path.read_bytes(), findings, path=path)
+
+
+def decode(raw: bytes, findings: Findings, *, path: Path, line: int | None = None) -> str | None:
+    """Decode UTF-8, or report the line and byte that are not."""
+    try:
+        return raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        line_in_raw = raw.count(b"\n", 0, error.start) + (1 if line is None else line)
+        findings.report(
+            "encoding",
+            f"byte 0x{raw[error.start]:02x} at position {error.start} is not UTF-8 ({error.reason}); "
+            "expected UTF-8 text (convert it, for example with iconv)",
+            path=str(path),
+            line=line_in_raw,
+        )
+        return None
+
+
+def stream_lines(path: Path, findings: Findings) -> Iterator[tuple[int, str]]:
+    """Yield ``(number, line)`` without line ends, numbers from 1, in bounded memory.
+
+    A byte order mark at the very beginning is dropped. Lines that are too long or not UTF-8 are reported.
+    """
+    with open(path, "rb") as file:
+        number = 0
+        while raw := file.readline(LONGEST_LINE + 1):
+            number += 1
+            if len(raw) > LONGEST_LINE:
+                findings.report(
+                    "too-large", f"the line has more than {LONGEST_LINE:,} bytes", path=str(path), line=number
+                )
+                while raw and not raw.endswith(b"\n"):
+                    raw = file.readline(LONGEST_LINE)
+                continue
+            if number == 1:
+                raw = raw.removeprefix(b"\xef\xbb\xbf")
+            line = decode(raw, findings, path=path, line=number)
+            if line is not None:
+                yield number, line.rstrip("\r\n")
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing that appears under its name only when it is complete.
+
+    Examples
+    --------
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with writing(folder / "out.txt") as file:
+    ...     _ = file.write(b"whole")
+    >>> (folder / "out.txt").read_text()
+    'whole'
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; expected the name of a file to write")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def writing_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a folder to fill that appears under its name only when it is complete.
+
+    A folder that is there already must be empty, unless ``overwrite`` is true: then it is replaced.
+    """
+    if path.is_file():
+        raise UsageError(f"{path} is a file; expected the name of a folder to write")
+    if path.is_dir() and any(path.iterdir()) and not overwrite:
+        raise UsageError(f"the folder {path} is not empty; choose another, or replace it with --overwrite")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent))
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    try:
+        yield temporary
+        temporary.chmod(0o777 & ~_umask())
+        if path.exists():
+            # Moved aside first, so that a crash between the two renames loses nothing.
+            aside = temporary.with_suffix(".old")
+            os.replace(path, aside)
+            os.replace(temporary, path)
+            shutil.rmtree(aside)
+        else:
+            os.replace(temporary, path)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+
+
+def document_path(folder: Path, doc: str, suffix: str) -> Path:
+    """Return the file of a document inside a folder, refusing names that lead out of it.
+
+    Examples
+    --------
+    >>> document_path(Path("out"), "ward/note 7", ".ann").as_posix()
+    'out/ward/note 7.ann'
+    >>> document_path(Path("out"), "../../etc/passwd", ".ann")
+    Traceback (most recent call last):
+    ...
+    hyperspan.errors.CorpusError: document name '../../etc/passwd' cannot be a file name: ...
+    """
+    parts = doc.split("/")
+    hostile = any(part in ("", ".", "..") or len(part.encode("utf-8", "replace")) > 200 for part in parts)
+    if hostile or any(character in doc for character in "\\\0:\n\r") or len(doc) > 1000:
+        raise CorpusError(
+            f"document name {quoted(doc)} cannot be a file name: "
+            "expected names without '..', backslashes, colons or control characters"
+        )
+    return folder.joinpath(PurePosixPath(doc).with_name(parts[-1] + suffix))
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

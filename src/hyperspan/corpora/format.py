@@ -1,0 +1,140 @@
+"""What a corpus format is, and the checks that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from hyperspan.errors import CorpusError
+from hyperspan.findings import Findings, quoted
+from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Span, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One file to read (with its companions, such as the text beside an ``.ann``) and what it is called."""
+
+    path: Path
+    root: Path
+    """The folder the user named, or the file's own folder: document names are relative to it."""
+    split: str = ""
+
+    @property
+    def doc(self) -> str:
+        """The document name that the file's own name gives."""
+        return self.path.relative_to(self.root).with_suffix("").as_posix()
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """How one format is recognised, read and written.
+
+    ``recognise`` gets a path and the first bytes of the file. ``stream`` yields the units of one item. A format with
+    one file for everything has ``write_file``, which gets an open binary file; one with files for every document has
+    ``write_folder``, which gets an empty folder to fill. Making them appear whole is not their concern. ``units`` says
+    which kinds it can hold, the first being its own.
+    """
+
+    name: str
+    summary: str
+    suffixes: tuple[str, ...]
+    units: tuple[type[Sentence] | type[Document], ...]
+    recognise: Callable[[Path, bytes], bool]
+    stream: Callable[[Item, Findings], Iterator[Unit]]
+    write_file: Callable[[Iterable[Unit], IO[bytes], Findings], None] | None = None
+    write_folder: Callable[[Iterable[Unit], Path, Findings], None] | None = None
+
+
+def checked_mention(
+    type: str,
+    spans: Iterable[Span],
+    findings: Findings,
+    *,
+    length: int,
+    path: Path | None = None,
+    line: int | None = None,
+    prob: float | None = None,
+    attributes: Mapping[str, Any] = NOTHING,
+) -> Mention | None:
+    """Make a mention of spans as they stand in a file, or report what is wrong with them.
+
+    Spans may come in any order and may touch: both are just other ways to write the same set of words. An empty,
+    reversed or negative span, one beyond ``length``, and spans that overlap one another are defects; None is returned
+    for a mention the caller wants skipped.
+    """
+    ordered = sorted(spans)
+    defect = _defect(ordered, length)
+    if not defect and not type:
+        defect = "no-type", "the mention has no type; expected a name"
+    if defect:
+        findings.report(*defect, path=None if path is None else str(path), line=line)
+        return None
+    return Mention.of(type, ordered, prob=prob, attributes=attributes)
+
+
+def _defect(ordered: list[Span], length: int) -> tuple[str, str] | None:
+    if not ordered:
+        return "no-parts", "the mention has no parts; expected at least one pair of offsets"
+    reached = 0
+    for start, end in ordered:
+        part = f"part '{start} {end}'"
+        if end == start:
+            return "empty-part", f"{part} is empty; offsets are half-open and increasing"
+        if end < start:
+            return "reversed-part", f"{part} ends before it starts; offsets are half-open and increasing"
+        if start < 0:
+            return "outside", f"{part} starts before the beginning"
+        if end > length:
+            return "outside", f"{part} ends beyond the end, which is at {length}"
+        if start < reached:
+            return "overlapping-parts", f"{part} overlaps another part of the same mention"
+        reached = end
+    return None
+
+
+def unique_mentions(
+    mentions: Iterable[tuple[Mention, int | None]], findings: Findings, *, path: Path | None = None
+) -> list[Mention]:
+    """Return mentions once each; those that come again (same type, same parts) are reported with their line."""
+    kept: dict[Mention, int | None] = {}
+    for mention, line in mentions:
+        if mention in kept:
+            first = kept[mention]
+            findings.report(
+                "duplicate",
+                f"the {quoted(mention.type)} mention {list(mention.parts)} was given before"
+                + (f", on line {first}" if first is not None and first != line else ""),
+                path=None if path is None else str(path),
+                line=line,
+            )
+        else:
+            kept[mention] = line
+    return list(kept)
+
+
+def require(unit: Unit, kind: type[Sentence] | type[Document], format: str) -> None:
+    """Refuse a unit that a format cannot hold, saying what to do."""
+    if not isinstance(unit, kind):
+        have, want = (
+            ("character offsets", "tokens")
+            if isinstance(unit, Document)
+            else ("tokens", "texts with character offsets")
+        )
+        raise CorpusError(
+            f"the format {format!r} holds {want}, but document {quoted(unit.doc)} has {have}; "
+            "'hyperspan convert' brings one into the other"
+        )
+
+
+def documents_of(units: Iterable[Unit]) -> Iterator[list[Unit]]:
+    """Group neighbouring units that belong to the same document."""
+    group: list[Unit] = []
+    for unit in units:
+        if group and unit.doc != group[0].doc:
+            yield group
+            group = []
+        group.append(unit)
+    if group:
+        yield group

@@ -1,0 +1,172 @@
+"""JSON lines: one sentence (``"tokens"``) or document (``"text"``) a line.
+
+``{"doc": id, "tokens": [...], "mentions": [{"type": t, "spans": [[start, end], ...]}]}`` with token spans, or
+``"text"`` instead of ``"tokens"`` with character spans. Optional: ``"attributes"``, ``"pos"``, ``"columns"`` (further
+values per token), ``"offsets"`` (characters of each token), and per mention ``"attributes"`` and ``"prob"``. Keys that
+are not ours are kept and written back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import orjson
+
+from hyperspan.corpora.files import stream_lines
+from hyperspan.corpora.format import Format, Item, checked_mention, unique_mentions
+from hyperspan.errors import CorpusError, MentionError
+from hyperspan.findings import Findings, quoted
+from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Unit
+
+_OURS = frozenset({"doc", "tokens", "text", "mentions", "attributes", "pos", "columns", "offsets"})
+
+
+class _Malformed(Exception):
+    """A line that is JSON but not one of ours; its text says why."""
+
+
+def _recognise(path: Path, head: bytes) -> bool:
+    return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"")
+
+
+def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
+    for number, line in stream_lines(item.path, findings):
+        if not line.strip():
+            continue
+        try:
+            unit = _unit(orjson.loads(line), item, number, findings)
+        except orjson.JSONDecodeError as error:
+            findings.report("not-json", f"the line is not JSON: {error}", path=str(item.path), line=number)
+        except (_Malformed, MentionError) as error:
+            findings.report("malformed", str(error), path=str(item.path), line=number)
+        else:
+            yield unit
+
+
+def _unit(record: Any, item: Item, number: int, findings: Findings) -> Unit:
+    if not isinstance(record, dict):
+        raise _Malformed(f"the line holds {quoted(record)}; expected an object with 'tokens' or 'text'")
+    if ("tokens" in record) == ("text" in record):
+        seen = "both 'tokens' and 'text'" if "tokens" in record else "neither 'tokens' nor 'text'"
+        raise _Malformed(f"the object has {seen}; expected one of them")
+    doc = _typed(record, "doc", str, f"{item.doc}:{number}")
+    attributes = _typed(record, "attributes", dict, NOTHING)
+    extra = {key: value for key, value in record.items() if key not in _OURS} or None
+    place = f"{item.path}:{number}"
+    if "text" in record:
+        text = _typed(record, "text", str, "")
+        mentions = _mentions(record, len(text), item.path, number, findings)
+        return Document(doc, text, mentions, attributes, place=place, source=extra)
+    tokens = tuple(_typed(record, "tokens", list, []))
+    columns = _typed(record, "columns", dict, {})
+    if "pos" in record:
+        columns = {"pos": tuple(_typed(record, "pos", list, [])), **columns}
+    for name, values in columns.items():
+        if not all(isinstance(value, str) for value in values):
+            raise _Malformed(f"column {name!r} has a value that is not a text")
+    offsets = _typed(record, "offsets", list, None)
+    return Sentence(
+        tokens,
+        _mentions(record, len(tokens), item.path, number, findings),
+        doc,
+        attributes,
+        columns or NOTHING,
+        None if offsets is None else tuple(map(_span, offsets)),
+        place=place,
+        source=extra,
+    )
+
+
+def _mentions(record: dict[str, Any], length: int, path: Path, number: int, findings: Findings) -> tuple[Mention, ...]:
+    mentions = []
+    for entry in _typed(record, "mentions", list, []):
+        if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
+            raise _Malformed(f"mention {quoted(entry)} is not an object with a 'type' and 'spans'")
+        mention = checked_mention(
+            entry["type"],
+            [_span(span) for span in _typed(entry, "spans", list, [])],
+            findings,
+            length=length,
+            path=path,
+            line=number,
+            prob=_prob(entry.get("prob")),
+            attributes=_typed(entry, "attributes", dict, NOTHING),
+        )
+        if mention is not None:
+            mentions.append((mention, number))
+    return tuple(unique_mentions(mentions, findings, path=path))
+
+
+def _typed(record: dict[str, Any], key: str, kind: type, default: Any) -> Any:
+    value = record.get(key)
+    if value is None:
+        return default
+    if not isinstance(value, kind):
+        raise _Malformed(f"{key!r} is {quoted(value)}; expected {'text' if kind is str else f'a JSON {kind.__name__}'}")
+    return value
+
+
+def _span(value: Any) -> tuple[int, int]:
+    if not isinstance(value, list) or len(value) != 2 or not all(type(offset) is int for offset in value):
+        raise _Malformed(f"span {quoted(value)} is not a pair of integers")
+    return value[0], value[1]
+
+
+def _prob(value: Any) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0.0 <= value <= 1.0:
+        raise _Malformed(f"'prob' is {quoted(value)}; expected a number from 0 to 1")
+    return float(value)
+
+
+def record_of(unit: Unit) -> dict[str, Any]:
+    """Return a sentence or document as the plain data of its line."""
+    record: dict[str, Any] = {"doc": unit.doc}
+    if isinstance(unit, Document):
+        record["text"] = unit.text
+    else:
+        record["tokens"] = unit.tokens
+        if "pos" in unit.columns:
+            record["pos"] = unit.columns["pos"]
+        if further := {name: values for name, values in unit.columns.items() if name != "pos"}:
+            record["columns"] = further
+        if unit.offsets is not None:
+            record["offsets"] = unit.offsets
+    record["mentions"] = [_mention_record(mention) for mention in unit.mentions]
+    if unit.attributes:
+        record["attributes"] = dict(unit.attributes)
+    if isinstance(unit.source, Mapping):
+        record.update({key: value for key, value in unit.source.items() if key not in _OURS})
+    return record
+
+
+def _mention_record(mention: Mention) -> dict[str, Any]:
+    record: dict[str, Any] = {"type": mention.type, "spans": mention.parts}
+    if mention.prob is not None:
+        record["prob"] = mention.prob
+    if mention.attributes:
+        record["attributes"] = dict(mention.attributes)
+    return record
+
+
+def _write(units: Iterable[Unit], file: IO[bytes], findings: Findings) -> None:
+    for unit in units:
+        try:
+            line = orjson.dumps(record_of(unit), option=orjson.OPT_APPEND_NEWLINE)
+        except (orjson.JSONEncodeError, TypeError) as error:
+            raise CorpusError(f"document {quoted(unit.doc)} cannot be written as JSON: {error}") from None
+        file.write(line)
+
+
+FORMAT = Format(
+    name="jsonl",
+    summary="JSON lines: one sentence (tokens) or document (text) a line",
+    suffixes=(".jsonl", ".ndjson"),
+    units=(Sentence, Document),
+    recognise=_recognise,
+    stream=_stream,
+    write_file=_write,
+)

@@ -1,0 +1,146 @@
+"""Find out what a path holds, and read it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+
+from hyperspan.corpora.files import head_of
+from hyperspan.corpora.format import Format, Item
+from hyperspan.errors import FormatError, MentionError
+from hyperspan.findings import Findings, OnError
+from hyperspan.mentions import Corpus, Unit
+
+_NAMES = ("bioc", "brat", "cupt", "inline", "jsonl", "knowtator", "semeval")
+_SPLITS = {"train": "train", "training": "train", "dev": "dev", "devel": "dev", "valid": "dev", "test": "test"}
+_DEEPEST_FOLDER = 20
+
+
+def formats() -> tuple[str, ...]:
+    """Return the names of all formats."""
+    return _NAMES
+
+
+def format_named(name: str) -> Format:
+    """Return a format by name."""
+    if name not in _NAMES:
+        raise FormatError(f"there is no corpus format {name!r}; expected one of {', '.join(_NAMES)}")
+    format = import_module(f"hyperspan.corpora.{name}").FORMAT
+    assert isinstance(format, Format)
+    return format
+
+
+def recognise(path: Path) -> Format | None:
+    """Return the format of one file by its name and first bytes, or None."""
+    candidates = [format for format in map(format_named, _NAMES) if path.name.lower().endswith(format.suffixes)]
+    if not candidates:
+        return None
+    head = head_of(path)
+    return next((format for format in candidates if format.recognise(path, head)), None)
+
+
+def find_items(path: str | Path, format: str | None = None) -> tuple[Format, list[Item]]:
+    """Return the format of a file or folder and the items in it, in order of their names.
+
+    In a folder the files at the top decide; sub-folders are read only if none of those is recognised. Files named
+    train, dev and test are its splits.
+
+    Raises
+    ------
+    FormatError
+        If nothing is recognised, or files of several formats stand side by side.
+    """
+    path = Path(path)
+    wanted = None if format is None else format_named(format)
+    if path.is_dir():
+        return _items_in(path, wanted)
+    if not path.exists():
+        raise FormatError("there is no such file or folder", path=str(path))
+    found = wanted or recognise(path)
+    if found is None:
+        raise FormatError(
+            f"the format is not recognised; expected one of {', '.join(_NAMES)}. Name it with --from", path=str(path)
+        )
+    return found, [Item(path, path.parent, _split_of(path))]
+
+
+def _items_in(root: Path, wanted: Format | None) -> tuple[Format, list[Item]]:
+    found = list(_recognised_in(root, wanted, _DEEPEST_FOLDER))
+    names = sorted({format.name for format, _ in found})
+    if not found:
+        raise FormatError(
+            f"no file in this folder is of a known format; expected one of {', '.join(_NAMES)}", path=str(root)
+        )
+    if len(names) > 1:
+        counts = " and ".join(f"{sum(format.name == name for format, _ in found)} {name}" for name in names)
+        raise FormatError(f"the folder holds files of several formats: {counts}. Choose with --from", path=str(root))
+    return found[0][0], [Item(path, root, _split_of(path)) for _, path in found]
+
+
+def _recognised_in(folder: Path, wanted: Format | None, depth: int) -> Iterator[tuple[Format, Path]]:
+    """Yield the recognised files of a folder, or if there are none, those of its sub-folders; links to folders and
+    hidden names are passed over."""
+    entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    found = False
+    for path in entries:
+        if path.is_file() and (format := _recognise_as(path, wanted)) is not None:
+            found = True
+            yield format, path
+    if not found and depth > 0:
+        for path in entries:
+            if path.is_dir() and not path.is_symlink():
+                yield from _recognised_in(path, wanted, depth - 1)
+
+
+def _recognise_as(path: Path, wanted: Format | None) -> Format | None:
+    if wanted is None:
+        return recognise(path)
+    fits = path.name.lower().endswith(wanted.suffixes) and wanted.recognise(path, head_of(path))
+    return wanted if fits else None
+
+
+def _split_of(path: Path) -> str:
+    words = re.split(r"[^a-z]+", path.name.lower().split(".")[0])
+    return next((_SPLITS[word] for word in (words[0], words[-1]) if word in _SPLITS), "")
+
+
+def stream(path: str | Path, *, format: str | None = None, findings: Findings | None = None) -> Iterator[Unit]:
+    """Yield the sentences or documents of a file or folder, one at a time, in bounded memory.
+
+    Parameters
+    ----------
+    path : path
+        A file or folder.
+    format : str, optional
+        One of `formats`; recognised if not given.
+    findings : Findings, optional
+        Takes what is wrong, and decides what happens then; raises at the first defect if not given.
+    """
+    findings = findings or Findings()
+    found, items = find_items(path, format)
+    for item in items:
+        try:
+            for unit in found.stream(item, findings):
+                yield replace(unit, split=item.split) if item.split and not unit.split else unit
+        except OSError as error:
+            findings.report("unreadable", f"cannot be read: {error.strerror}", path=str(item.path))
+        except MentionError as error:
+            # Formats check before they build; this is for what slipped through, so that users still get a place.
+            findings.report("invalid", str(error), path=str(item.path))
+
+
+def read(path: str | Path, *, format: str | None = None, on_error: OnError = "error") -> Corpus:
+    """Read a whole corpus into memory.
+
+    Examples
+    --------
+    >>> read("nowhere.jsonl")
+    Traceback (most recent call last):
+    ...
+    hyperspan.errors.FormatError: nowhere.jsonl: there is no such file or folder
+    """
+    findings = Findings(on_error)
+    return Corpus(tuple(stream(path, format=format, findings=findings)), findings)

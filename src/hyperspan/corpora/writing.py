@@ -1,0 +1,62 @@
+"""Write a corpus, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from hyperspan.corpora.files import writing, writing_folder
+from hyperspan.corpora.reading import format_named
+from hyperspan.errors import UsageError
+from hyperspan.findings import Findings
+from hyperspan.mentions import Unit
+
+_BY_SUFFIX = {".jsonl": "jsonl", ".cupt": "cupt", ".inline": "inline", ".xml": "bioc", ".json": "bioc"}
+
+
+def format_of_output(path: str | Path) -> str:
+    """Return the format that an output name implies: ``notes.jsonl`` is jsonl, a name without suffix brat."""
+    path = Path(path)
+    if not path.suffix or path.is_dir():
+        return "brat"
+    try:
+        return _BY_SUFFIX[path.suffix.lower()]
+    except KeyError:
+        known = ", ".join(sorted(_BY_SUFFIX))
+        raise UsageError(
+            f"{path.name!r} does not say which format to write; use {known}, or name it with --to"
+        ) from None
+
+
+def write(
+    units: Iterable[Unit],
+    path: str | Path,
+    *,
+    format: str | None = None,
+    overwrite: bool = False,
+    findings: Findings | None = None,
+) -> None:
+    """Write sentences or documents to a file or folder that appears only when it is complete.
+
+    Parameters
+    ----------
+    units : iterable of Sentence or Document
+        Taken one at a time.
+    path : path
+        The file, or the folder for formats with one file a document.
+    format : str, optional
+        The name of a format; taken from the suffix if not given.
+    overwrite : bool
+        Replace a folder that is there already. Files are always replaced.
+    findings : Findings, optional
+        Takes what the format cannot hold; raises at the first such case if not given.
+    """
+    chosen = format_named(format or format_of_output(path))
+    findings = findings or Findings()
+    path = Path(path)
+    if chosen.write_folder is not None:
+        with writing_folder(path, overwrite=overwrite) as folder:
+            chosen.write_folder(units, folder, findings)
+    elif chosen.write_file is not None:
+        with writing(path) as file:
+            chosen.write_file(units, file, findings)

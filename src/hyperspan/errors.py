@@ -1,0 +1,89 @@
+"""What can go wrong, as one tree.
+
+HyperspanError
+├── MentionError      (ValueError)    a mention, sentence or document that breaks its own rules
+│   └── AlignmentError                a mention whose boundary does not fit the tokens
+├── CorpusError       (ValueError)    a file that is not what its format promises
+│   └── FormatError                   no format, or the wrong one, for a file
+├── StructureError    (ValueError)    a structure, encoding or score array that cannot be used
+├── FeatureError      (ValueError)    a template, column, cluster or lexicon file that cannot be used
+├── UsageError        (ValueError)    an option or argument that makes no sense
+└── MissingExtraError (ImportError)   an optional dependency that is not installed
+
+Every class also inherits the built-in that a caller would expect, so ``except ValueError`` keeps working.
+"""
+
+from __future__ import annotations
+
+
+class HyperspanError(Exception):
+    """The root of everything this package raises on purpose."""
+
+
+class MentionError(HyperspanError, ValueError):
+    """A mention, sentence or document breaks its own rules."""
+
+
+class AlignmentError(MentionError):
+    """A mention's boundary does not fit the tokens."""
+
+
+class CorpusError(HyperspanError, ValueError):
+    """A file is not what its format promises.
+
+    Parameters
+    ----------
+    message : str
+        What was seen, what was expected and what to do.
+    path : str, optional
+        The file.
+    line : int, optional
+        The line in it, counted from 1.
+    """
+
+    def __init__(self, message: str, *, path: str | None = None, line: int | None = None) -> None:
+        self.path = path
+        self.line = line
+        self.message = message
+        super().__init__(f"{place(path, line)}: {message}" if path is not None else message)
+
+
+class FormatError(CorpusError):
+    """No format, or the wrong one, for a file."""
+
+
+class StructureError(HyperspanError, ValueError):
+    """A structure, encoding or score array cannot be used."""
+
+
+class FeatureError(HyperspanError, ValueError):
+    """A template, column, cluster or lexicon file cannot be used."""
+
+
+class UsageError(HyperspanError, ValueError):
+    """An option or argument makes no sense."""
+
+
+class MissingExtraError(HyperspanError, ImportError):
+    """An optional dependency is not installed.
+
+    Parameters
+    ----------
+    what : str
+        What needs it, as the beginning of a sentence: ``"The annotator 'hanta'"``.
+    package : str
+        The package that was looked for.
+    extra : str
+        The extra of this package that brings it.
+    """
+
+    def __init__(self, what: str, package: str, extra: str) -> None:
+        super().__init__(f"{what} needs the package {package!r}. Install it with: pip install 'hyperspan[{extra}]'")
+        self.package = package
+        self.extra = extra
+
+
+def place(path: str | None, line: int | None = None) -> str:
+    """Write a place in a file the way compilers do: ``file:line``."""
+    name = "<input>" if path is None else str(path)
+    return name if line is None else f"{name}:{line}"

@@ -1,0 +1,115 @@
+"""What a reader found wrong, and what the caller wants done about it.
+
+Readers never repair silently. They report each defect to a `Findings` and go on only if the caller asked for it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Literal
+
+from hyperspan.errors import CorpusError, UsageError, place
+
+OnError = Literal["error", "skip", "widen"]
+ON_ERROR: tuple[OnError, ...] = ("error", "skip", "widen")
+
+KEPT_FINDINGS = 10_000
+"""How many findings are kept word for word; beyond that they are only counted."""
+
+_LONGEST_VALUE = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One defect: what kind, where, and in words."""
+
+    kind: str
+    message: str
+    path: str | None = None
+    line: int | None = None
+
+    def __str__(self) -> str:
+        return f"{place(self.path, self.line)}: {self.message} [{self.kind}]"
+
+    def as_dict(self) -> dict[str, object]:
+        """Return the finding as plain data, for ``--json``."""
+        return {"kind": self.kind, "path": self.path, "line": self.line, "message": self.message}
+
+
+class Findings:
+    """Collects defects under one policy.
+
+    Parameters
+    ----------
+    on_error : {"error", "skip", "widen"}
+        ``error`` raises `CorpusError` at the first defect. ``skip`` drops what is defective (a mention where possible,
+        else the sentence, document or file) and counts it. ``widen`` moves a boundary that lies inside a token outward
+        to the token's edge, and otherwise does what ``skip`` does.
+
+    Attributes
+    ----------
+    items : list of Finding
+        The first `KEPT_FINDINGS` findings.
+    counts : Counter
+        How often each kind was found.
+
+    Examples
+    --------
+    >>> findings = Findings(on_error="skip")
+    >>> findings.report("reversed-part", "part '48 43' ends before it starts", path="note.ann", line=12)
+    >>> print(findings.items[0])
+    note.ann:12: part '48 43' ends before it starts [reversed-part]
+    >>> findings.total
+    1
+    """
+
+    def __init__(self, on_error: OnError = "error") -> None:
+        if on_error not in ON_ERROR:
+            raise UsageError(f"on_error is {on_error!r}, but must be one of {', '.join(ON_ERROR)}")
+        self.on_error = on_error
+        self.items: list[Finding] = []
+        self.counts: Counter[str] = Counter()
+
+    @property
+    def total(self) -> int:
+        """How many defects were found."""
+        return self.counts.total()
+
+    @property
+    def widens(self) -> bool:
+        """Whether boundaries inside a token move outward."""
+        return self.on_error == "widen"
+
+    def report(self, kind: str, message: str, *, path: str | None = None, line: int | None = None) -> None:
+        """Record a defect, or raise it as a `CorpusError` under ``on_error="error"``.
+
+        ``message`` says what was seen and what was expected; what to do about it is added here.
+        """
+        if self.on_error == "error":
+            raise CorpusError(
+                f'{message}. Correct it, or read with on_error="skip" (--on-error skip) to drop and count such cases.',
+                path=path,
+                line=line,
+            )
+        self.counts[kind] += 1
+        if len(self.items) < KEPT_FINDINGS:
+            self.items.append(Finding(kind, message, path, line))
+
+    def merge(self, other: Findings) -> None:
+        """Add what another reader found."""
+        self.counts.update(other.counts)
+        self.items.extend(other.items[: KEPT_FINDINGS - len(self.items)])
+
+    def summary(self) -> str:
+        """Say in one line what was found: ``3 findings: 2 duplicate, 1 reversed-part``."""
+        if not self.total:
+            return "nothing found"
+        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
+        return f"{self.total} finding{'s' if self.total > 1 else ''}: {kinds}"
+
+
+def quoted(value: object) -> str:
+    """Quote a value for a message, cut so that hostile input cannot flood a terminal."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 4]}...{text[-1]}"
