@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hyperspan.corpora.files import writing, writing_folder
@@ -60,3 +60,24 @@ def write(
     elif chosen.write_file is not None:
         with writing(path) as file:
             chosen.write_file(units, file, findings)
+
+
+def write_splits(
+    splits: Mapping[str, Iterable[Unit]],
+    path: str | Path,
+    *,
+    format: str,
+    overwrite: bool = False,
+    findings: Findings | None = None,
+) -> None:
+    """Write a folder with one file (``train.jsonl``) or folder (``train/``) for each split, one after another."""
+    chosen = format_named(format)
+    findings = findings or Findings()
+    with writing_folder(Path(path), overwrite=overwrite) as folder:
+        for name, units in splits.items():
+            if chosen.write_folder is not None:
+                (folder / name).mkdir()
+                chosen.write_folder(units, folder / name, findings)
+            elif chosen.write_file is not None:
+                with open(folder / f"{name}{chosen.suffixes[0]}", "wb") as file:
+                    chosen.write_file(units, file, findings)
