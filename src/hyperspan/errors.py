@@ -79,8 +79,12 @@ class MissingExtraError(HyperspanError, ImportError):
 
     def __init__(self, what: str, package: str, extra: str) -> None:
         super().__init__(f"{what} needs the package {package!r}. Install it with: pip install 'hyperspan[{extra}]'")
+        self.what = what
         self.package = package
         self.extra = extra
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
+        return type(self), (self.what, self.package, self.extra)
 
 
 def place(path: str | None, line: int | None = None) -> str:

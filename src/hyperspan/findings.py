@@ -53,6 +53,10 @@ class Findings:
         The first `KEPT_FINDINGS` findings.
     counts : Counter
         How often each kind was found.
+    notes : dict of str to Finding
+        What the reader should know but is no defect, such as what a format cannot hold: the first case of each kind.
+    note_counts : Counter
+        How often each kind was noted.
 
     Examples
     --------
@@ -70,6 +74,8 @@ class Findings:
         self.on_error = on_error
         self.items: list[Finding] = []
         self.counts: Counter[str] = Counter()
+        self.notes: dict[str, Finding] = {}
+        self.note_counts: Counter[str] = Counter()
 
     @property
     def total(self) -> int:
@@ -96,10 +102,26 @@ class Findings:
         if len(self.items) < KEPT_FINDINGS:
             self.items.append(Finding(kind, message, path, line))
 
+    def note(self, kind: str, message: str, *, path: str | None = None, line: int | None = None) -> None:
+        """Record something worth knowing that is no defect; it never raises and is not part of `total`.
+
+        Examples
+        --------
+        >>> findings = Findings(on_error="error")
+        >>> findings.note("columns-not-held", "the format 'inline' holds no column 'pos'")
+        >>> findings.total, findings.note_counts["columns-not-held"]
+        (0, 1)
+        """
+        self.notes.setdefault(kind, Finding(kind, message, path, line))
+        self.note_counts[kind] += 1
+
     def merge(self, other: Findings) -> None:
         """Add what another reader found."""
         self.counts.update(other.counts)
         self.items.extend(other.items[: KEPT_FINDINGS - len(self.items)])
+        self.note_counts.update(other.note_counts)
+        for kind, first in other.notes.items():
+            self.notes.setdefault(kind, first)
 
     def summary(self) -> str:
         """Say in one line what was found: ``3 findings: 2 duplicate, 1 reversed-part``."""
@@ -111,5 +133,5 @@ class Findings:
 
 def quoted(value: object) -> str:
     """Quote a value for a message, cut so that hostile input cannot flood a terminal."""
-    text = repr(value)
+    text = repr(value[:_LONGEST_VALUE] if isinstance(value, str) else value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 4]}...{text[-1]}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -18,6 +19,8 @@ LARGEST_DOCUMENT = 256 * 1024 * 1024
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes one line of a streamed file may have."""
+
+_NOT_IN_NAMES = re.compile("[\\\\:\0-\x1f\x7f\ud800-\udfff]")
 
 HEAD_BYTES = 4096
 """How much of a file is looked at to recognise its format."""
@@ -59,8 +62,8 @@ def decode(raw: bytes, findings: Findings, *, path: Path, line: int | None = Non
         return None
 
 
-def stream_lines(path: Path, findings: Findings) -> Iterator[tuple[int, str]]:
-    """Yield ``(number, line)`` without line ends, numbers from 1, in bounded memory.
+def stream_lines(path: Path, findings: Findings, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
+    """Yield ``(number, line)`` without line ends (unless ``keep_ends``), numbers from 1, in bounded memory.
 
     A byte order mark at the very beginning is dropped. Lines that are too long or not UTF-8 are reported.
     """
@@ -79,7 +82,7 @@ def stream_lines(path: Path, findings: Findings) -> Iterator[tuple[int, str]]:
                 raw = raw.removeprefix(b"\xef\xbb\xbf")
             line = decode(raw, findings, path=path, line=number)
             if line is not None:
-                yield number, line.rstrip("\r\n")
+                yield number, line if keep_ends else line.rstrip("\r\n")
 
 
 @contextmanager
@@ -121,6 +124,8 @@ def writing_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     if path.is_file():
         raise UsageError(f"{path} is a file; expected the name of a folder to write")
+    if path.is_symlink() or not path.name:
+        path = path.resolve()
     if path.is_dir() and any(path.iterdir()) and not overwrite:
         raise UsageError(f"the folder {path} is not empty; choose another, or replace it with --overwrite")
     try:
@@ -157,11 +162,11 @@ def document_path(folder: Path, doc: str, suffix: str) -> Path:
     hyperspan.errors.CorpusError: document name '../../etc/passwd' cannot be a file name: ...
     """
     parts = doc.split("/")
-    hostile = any(part in ("", ".", "..") or len(part.encode("utf-8", "replace")) > 200 for part in parts)
-    if hostile or any(character in doc for character in "\\\0:\n\r") or len(doc) > 1000:
+    hostile = any(part[:1] in ("", ".") or len(part.encode("utf-8", "replace")) > 200 for part in parts)
+    if hostile or len(doc) > 1000 or _NOT_IN_NAMES.search(doc):
         raise CorpusError(
-            f"document name {quoted(doc)} cannot be a file name: "
-            "expected names without '..', backslashes, colons or control characters"
+            f"document name {quoted(doc)} cannot be a file name: expected a name that is not too long, "
+            "no part of which is empty or begins with a dot, without backslashes, colons or control characters"
         )
     return folder.joinpath(PurePosixPath(doc).with_name(parts[-1] + suffix))
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings, quoted
+from hyperspan.findings import Finding, Findings, quoted
 from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Span, Unit
 
 
@@ -33,7 +33,9 @@ class Format:
 
     ``recognise`` gets a path and the first bytes of the file. ``stream`` yields the units of one item. A format with
     one file for everything has ``write_file``, which gets an open binary file; one with files for every document has
-    ``write_folder``, which gets an empty folder to fill. Making them appear whole is not their concern. ``units`` says
+    ``write_folder``, which gets an empty folder to fill. Making them appear whole is not their concern. Where the
+    suffix of the output decides between flavours, ``write_by_suffix`` has those that ``write_file`` does not write.
+    ``oddities`` yields what is worth a look in a unit that was read, but was no reason to refuse it. ``units`` says
     which kinds it can hold, the first being its own.
     """
 
@@ -45,6 +47,8 @@ class Format:
     stream: Callable[[Item, Findings], Iterator[Unit]]
     write_file: Callable[[Iterable[Unit], IO[bytes], Findings], None] | None = None
     write_folder: Callable[[Iterable[Unit], Path, Findings], None] | None = None
+    oddities: Callable[[Unit], Iterator[Finding]] | None = None
+    write_by_suffix: Mapping[str, Callable[[Iterable[Unit], IO[bytes], Findings], None]] = field(default_factory=dict)
 
 
 def checked_mention(
@@ -104,7 +108,7 @@ def unique_mentions(
             first = kept[mention]
             findings.report(
                 "duplicate",
-                f"the {quoted(mention.type)} mention {list(mention.parts)} was given before"
+                f"the {quoted(mention.type)} mention {quoted(list(mention.parts))} was given before"
                 + (f", on line {first}" if first is not None and first != line else ""),
                 path=None if path is None else str(path),
                 line=line,

@@ -9,6 +9,7 @@ are not ours are kept and written back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,7 +21,17 @@ from hyperspan.errors import CorpusError, MentionError
 from hyperspan.findings import Findings, quoted
 from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Unit
 
-_OURS = frozenset({"doc", "tokens", "text", "mentions", "attributes", "pos", "columns", "offsets"})
+_OF_DOCUMENTS = frozenset({"doc", "text", "mentions", "attributes"})
+_OF_SENTENCES = frozenset({"doc", "tokens", "mentions", "attributes", "pos", "columns", "offsets"})
+_OF_MENTIONS = frozenset({"type", "spans", "prob", "attributes"})
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The keys of a line that are not ours, and those of its mentions."""
+
+    extra: Mapping[str, Any]
+    of_mentions: Mapping[Mention, Mapping[str, Any]]
 
 
 class _Malformed(Exception):
@@ -48,55 +59,75 @@ def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
 def _unit(record: Any, item: Item, number: int, findings: Findings) -> Unit:
     if not isinstance(record, dict):
         raise _Malformed(f"the line holds {quoted(record)}; expected an object with 'tokens' or 'text'")
-    if ("tokens" in record) == ("text" in record):
-        seen = "both 'tokens' and 'text'" if "tokens" in record else "neither 'tokens' nor 'text'"
+    if (record.get("tokens") is None) == (record.get("text") is None):
+        seen = "both 'tokens' and 'text'" if record.get("tokens") is not None else "neither 'tokens' nor 'text'"
         raise _Malformed(f"the object has {seen}; expected one of them")
     doc = _typed(record, "doc", str, f"{item.doc}:{number}")
     attributes = _typed(record, "attributes", dict, NOTHING)
-    extra = {key: value for key, value in record.items() if key not in _OURS} or None
     place = f"{item.path}:{number}"
-    if "text" in record:
+    if record.get("text") is not None:
         text = _typed(record, "text", str, "")
-        mentions = _mentions(record, len(text), item.path, number, findings)
-        return Document(doc, text, mentions, attributes, place=place, source=extra)
+        mentions, source = _mentions(record, len(text), _OF_DOCUMENTS, item.path, number, findings)
+        return Document(doc, text, mentions, attributes, place=place, source=source)
     tokens = tuple(_typed(record, "tokens", list, []))
     columns = _typed(record, "columns", dict, {})
-    if "pos" in record:
-        columns = {"pos": tuple(_typed(record, "pos", list, [])), **columns}
+    if record.get("pos") is not None:
+        columns = {"pos": record["pos"], **columns}
     for name, values in columns.items():
-        if not all(isinstance(value, str) for value in values):
-            raise _Malformed(f"column {name!r} has a value that is not a text")
+        if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
+            raise _Malformed(f"column {quoted(name)} is {quoted(values)}; expected a list of texts")
     offsets = _typed(record, "offsets", list, None)
+    mentions, source = _mentions(record, len(tokens), _OF_SENTENCES, item.path, number, findings)
     return Sentence(
         tokens,
-        _mentions(record, len(tokens), item.path, number, findings),
+        mentions,
         doc,
         attributes,
         columns or NOTHING,
         None if offsets is None else tuple(map(_span, offsets)),
         place=place,
-        source=extra,
+        source=source,
     )
 
 
-def _mentions(record: dict[str, Any], length: int, path: Path, number: int, findings: Findings) -> tuple[Mention, ...]:
+def _mentions(
+    record: dict[str, Any], length: int, ours: frozenset[str], path: Path, number: int, findings: Findings
+) -> tuple[tuple[Mention, ...], Source | None]:
+    """Return the mentions of a line, and the keys that are not ours."""
     mentions = []
+    of_mentions: dict[Mention, Mapping[str, Any]] = {}
     for entry in _typed(record, "mentions", list, []):
-        if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
-            raise _Malformed(f"mention {quoted(entry)} is not an object with a 'type' and 'spans'")
-        mention = checked_mention(
-            entry["type"],
-            [_span(span) for span in _typed(entry, "spans", list, [])],
-            findings,
-            length=length,
-            path=path,
-            line=number,
-            prob=_prob(entry.get("prob")),
-            attributes=_typed(entry, "attributes", dict, NOTHING),
-        )
+        try:
+            mention = _mention(entry, length, path, number, findings)
+        except _Malformed as error:
+            findings.report("malformed", str(error), path=str(path), line=number)
+            continue
         if mention is not None:
             mentions.append((mention, number))
-    return tuple(unique_mentions(mentions, findings, path=path))
+            if extra := _without(entry, _OF_MENTIONS):
+                of_mentions.setdefault(mention, extra)
+    extra = _without(record, ours)
+    source = Source(extra, of_mentions) if extra or of_mentions else None
+    return tuple(unique_mentions(mentions, findings, path=path)), source
+
+
+def _mention(entry: Any, length: int, path: Path, number: int, findings: Findings) -> Mention | None:
+    if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
+        raise _Malformed(f"mention {quoted(entry)} is not an object with a 'type' and 'spans'")
+    return checked_mention(
+        entry["type"],
+        [_span(span) for span in _typed(entry, "spans", list, [])],
+        findings,
+        length=length,
+        path=path,
+        line=number,
+        prob=_prob(entry.get("prob")),
+        attributes=_typed(entry, "attributes", dict, NOTHING),
+    )
+
+
+def _without(record: dict[str, Any], ours: frozenset[str]) -> dict[str, Any]:
+    return {key: value for key, value in record.items() if key not in ours}
 
 
 def _typed(record: dict[str, Any], key: str, kind: type, default: Any) -> Any:
@@ -135,20 +166,21 @@ def record_of(unit: Unit) -> dict[str, Any]:
             record["columns"] = further
         if unit.offsets is not None:
             record["offsets"] = unit.offsets
-    record["mentions"] = [_mention_record(mention) for mention in unit.mentions]
+    source = unit.source if isinstance(unit.source, Source) else Source({}, {})
+    record["mentions"] = [_mention_record(mention, source.of_mentions.get(mention, {})) for mention in unit.mentions]
     if unit.attributes:
         record["attributes"] = dict(unit.attributes)
-    if isinstance(unit.source, Mapping):
-        record.update({key: value for key, value in unit.source.items() if key not in _OURS})
+    record.update((key, value) for key, value in source.extra.items() if key not in record)
     return record
 
 
-def _mention_record(mention: Mention) -> dict[str, Any]:
+def _mention_record(mention: Mention, extra: Mapping[str, Any]) -> dict[str, Any]:
     record: dict[str, Any] = {"type": mention.type, "spans": mention.parts}
     if mention.prob is not None:
         record["prob"] = mention.prob
     if mention.attributes:
         record["attributes"] = dict(mention.attributes)
+    record.update(extra)
     return record
 
 

@@ -45,16 +45,21 @@ def recognise(path: Path) -> Format | None:
 def find_items(path: str | Path, format: str | None = None) -> tuple[Format, list[Item]]:
     """Return the format of a file or folder and the items in it, in order of their names.
 
-    In a folder the files at the top decide; sub-folders are read only if none of those is recognised. Files named
-    train, dev and test are its splits.
+    In a folder the files at the top decide; sub-folders are read only if none of those is recognised. Files or
+    sub-folders named train, dev and test are its splits.
 
     Raises
     ------
     FormatError
-        If nothing is recognised, or files of several formats stand side by side.
+        If nothing is recognised or can be read, or files of several formats stand side by side.
     """
-    path = Path(path)
-    wanted = None if format is None else format_named(format)
+    try:
+        return _find_items(Path(path), None if format is None else format_named(format))
+    except OSError as error:
+        raise FormatError(f"cannot be read: {error.strerror}", path=str(error.filename or path)) from None
+
+
+def _find_items(path: Path, wanted: Format | None) -> tuple[Format, list[Item]]:
     if path.is_dir():
         return _items_in(path, wanted)
     if not path.exists():
@@ -64,7 +69,7 @@ def find_items(path: str | Path, format: str | None = None) -> tuple[Format, lis
         raise FormatError(
             f"the format is not recognised; expected one of {', '.join(_NAMES)}. Name it with --from", path=str(path)
         )
-    return found, [Item(path, path.parent, _split_of(path))]
+    return found, [Item(path, path.parent, _split_of(path, path.parent))]
 
 
 def _items_in(root: Path, wanted: Format | None) -> tuple[Format, list[Item]]:
@@ -77,7 +82,7 @@ def _items_in(root: Path, wanted: Format | None) -> tuple[Format, list[Item]]:
     if len(names) > 1:
         counts = " and ".join(f"{sum(format.name == name for format, _ in found)} {name}" for name in names)
         raise FormatError(f"the folder holds files of several formats: {counts}. Choose with --from", path=str(root))
-    return found[0][0], [Item(path, root, _split_of(path)) for _, path in found]
+    return found[0][0], [Item(path, root, _split_of(path, root)) for _, path in found]
 
 
 def _recognised_in(folder: Path, wanted: Format | None, depth: int) -> Iterator[tuple[Format, Path]]:
@@ -102,9 +107,11 @@ def _recognise_as(path: Path, wanted: Format | None) -> Format | None:
     return wanted if fits else None
 
 
-def _split_of(path: Path) -> str:
+def _split_of(path: Path, root: Path) -> str:
+    """Return the split that a file's name begins or ends with, or else that a folder below the root is named after."""
     words = re.split(r"[^a-z]+", path.name.lower().split(".")[0])
-    return next((_SPLITS[word] for word in (words[0], words[-1]) if word in _SPLITS), "")
+    folders = path.relative_to(root).parts[:-1]
+    return next((_SPLITS[word] for word in (words[0], words[-1], *map(str.lower, folders)) if word in _SPLITS), "")
 
 
 def stream(path: str | Path, *, format: str | None = None, findings: Findings | None = None) -> Iterator[Unit]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from hyperspan.corpora.files import writing, writing_folder
+from hyperspan.corpora.format import Format
 from hyperspan.corpora.reading import format_named
 from hyperspan.errors import UsageError
 from hyperspan.findings import Findings
@@ -51,7 +52,7 @@ def write(
     findings : Findings, optional
         Takes what the format cannot hold; raises at the first such case if not given.
     """
-    chosen = format_named(format or format_of_output(path))
+    chosen = _writable(format or format_of_output(path))
     findings = findings or Findings()
     path = Path(path)
     if chosen.write_folder is not None:
@@ -59,7 +60,7 @@ def write(
             chosen.write_folder(units, folder, findings)
     elif chosen.write_file is not None:
         with writing(path) as file:
-            chosen.write_file(units, file, findings)
+            chosen.write_by_suffix.get(path.suffix.lower(), chosen.write_file)(units, file, findings)
 
 
 def write_splits(
@@ -71,7 +72,7 @@ def write_splits(
     findings: Findings | None = None,
 ) -> None:
     """Write a folder with one file (``train.jsonl``) or folder (``train/``) for each split, one after another."""
-    chosen = format_named(format)
+    chosen = _writable(format)
     findings = findings or Findings()
     with writing_folder(Path(path), overwrite=overwrite) as folder:
         for name, units in splits.items():
@@ -81,3 +82,10 @@ def write_splits(
             elif chosen.write_file is not None:
                 with open(folder / f"{name}{chosen.suffixes[0]}", "wb") as file:
                     chosen.write_file(units, file, findings)
+
+
+def _writable(name: str) -> Format:
+    format = format_named(name)
+    if format.write_file is None and format.write_folder is None:
+        raise UsageError(f"the format {name!r} can only be read; choose another with --to")
+    return format

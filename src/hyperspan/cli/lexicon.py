@@ -1,0 +1,128 @@
+"""``hyperspan lexicon``: semantic lexicons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hyperspan.cli.console import JsonOption, print_json, printable, progress, say
+from hyperspan.errors import MissingExtraError, UsageError
+from hyperspan.findings import quoted
+
+if TYPE_CHECKING:
+    from hyperspan.features.lexicon import Lexicon
+
+app = typer.Typer(help="Semantic lexicons: what kind of thing a word is part of.", no_args_is_help=True)
+
+
+@app.command("build")
+def build(
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
+    tsv: Annotated[
+        list[Path] | None, typer.Option("--tsv", help="A table of phrase, tab, category. May be given several times.")
+    ] = None,
+    obo: Annotated[
+        list[str] | None,
+        typer.Option("--obo", help="A category and its OBO ontology: Disease=mondo.obo. May be given several times."),
+    ] = None,
+    umls: Annotated[
+        Path | None, typer.Option("--umls", help="A folder with MRCONSO.RRF and MRSTY.RRF of the UMLS.")
+    ] = None,
+    packages: Annotated[
+        bool | None,
+        typer.Option(
+            "--packages/--no-packages",
+            help="Whether to take what installed packages have inside; done if no other source is given.",
+        ),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Make a lexicon of phrases and their semantic categories.
+
+    Without any source it is made from freely usable terminologies that some packages bring along (the extra
+    "lexicons"); each is named with its licence. A phrase of several sources has the category of the first: tables, then
+    ontologies, the UMLS, packages.
+
+    Example: hyperspan lexicon build -o lexicon.npz --tsv words.tsv
+    """
+    if output.is_dir():
+        raise UsageError(f"{output} is a folder; expected the name of a file to write")
+    tables, ontologies = tsv or [], [parse_obo(text) for text in obo or []]
+    if packages is None:
+        packages = not (tables or ontologies or umls)
+    lexicon, missing = build_lexicon(tsv=tables, obo=ontologies, umls=umls, packages=packages)
+    lexicon.save(output)
+    summary = summary_of(lexicon)
+    if json:
+        print_json({"output": str(output), **summary, "missing": missing})
+        return
+    for note in summary["sources"]:
+        typer.echo(printable(note))
+    for name in missing:
+        say.info(f"not installed: {name} (pip install 'hyperspan[lexicons]')")
+    say.info(
+        f"wrote {summary['phrases']:,} phrases in {len(summary['categories'])} categories to {output}; "
+        f"left out {summary['dropped']:,} too long or without a letter"
+    )
+
+
+def build_lexicon(
+    *,
+    tsv: Sequence[Path] = (),
+    obo: Sequence[tuple[str, Path]] = (),
+    umls: Path | None = None,
+    packages: bool = False,
+) -> tuple[Lexicon, list[str]]:
+    """Make a lexicon of the sources named; return it and the packages that were wanted but are not installed."""
+    from hyperspan.features.lexicon import Lexicon
+    from hyperspan.features.lexicon_sources import PACKAGES, obo_entries, tsv_entries, umls_entries
+
+    sources: list[Iterable[tuple[str, str]]] = []
+    notes: list[str] = []
+    missing: list[str] = []
+    for path in tsv:
+        sources.append(tsv_entries(path))
+        notes.append(f"{path.name}: table of phrases")
+    for category, path in obo:
+        sources.append(obo_entries(path, category))
+        notes.append(f"{path.name}: OBO ontology of {category}")
+    if umls is not None:
+        sources.append(umls_entries(umls / "MRCONSO.RRF", umls / "MRSTY.RRF"))
+        notes.append("UMLS: MRCONSO.RRF and MRSTY.RRF (UMLS licence: do not pass it on)")
+    for package in PACKAGES if packages else ():
+        if package.is_installed:
+            sources.append(package.entries())
+            notes.append(package.note)
+        else:
+            missing.append(package.name)
+    if not sources:
+        if packages:
+            raise MissingExtraError("A lexicon without --tsv, --obo or --umls", missing[0], "lexicons")
+        raise UsageError("there is nothing to make a lexicon of; name a source with --tsv, --obo, --umls or --packages")
+    return Lexicon.from_entries(_progress(sources), notes=notes), missing
+
+
+def _progress(sources: list[Iterable[tuple[str, str]]]) -> Iterator[tuple[str, str]]:
+    return progress(chain.from_iterable(sources), "Reading phrases")
+
+
+def parse_obo(text: str) -> tuple[str, Path]:
+    """Read ``CATEGORY=FILE``."""
+    category, sign, file = text.partition("=")
+    if not (category and sign and file):
+        raise UsageError(f"--obo is {quoted(text)}; expected a category and a file, as in Disease=mondo.obo")
+    return category, Path(file)
+
+
+def summary_of(lexicon: Lexicon) -> dict[str, Any]:
+    """Return what was made as plain data."""
+    return {
+        "phrases": lexicon.n_phrases,
+        "categories": list(lexicon.categories),
+        "dropped": lexicon.n_dropped,
+        "sources": list(lexicon.notes),
+    }

@@ -1,0 +1,100 @@
+"""What a format cannot hold, said once for each kind."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from typing import Any
+
+from hyperspan.findings import Findings, quoted
+from hyperspan.mentions import Mention, Sentence, Unit
+
+
+class AllBut:
+    """A container of every name but some.
+
+    Examples
+    --------
+    >>> "cui" in AllBut("type"), "type" in AllBut("type")
+    (True, False)
+    """
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def __contains__(self, name: object) -> bool:
+        return name not in self.names
+
+
+EVERYTHING = AllBut()
+
+
+def note_losses(
+    unit: Unit,
+    format: str,
+    findings: Findings,
+    *,
+    doc: bool = False,
+    attributes: Container[str] = (),
+    columns: Container[str] = (),
+    mention_attributes: Container[str] = (),
+    prob: bool = False,
+) -> None:
+    """Note what of a sentence or document a format leaves out, given what it holds.
+
+    Notes never raise: the mentions are whole, and that is what most people convert for.
+
+    Parameters
+    ----------
+    unit : Sentence or Document
+        What is being written.
+    format : str
+        The format's name.
+    findings : Findings
+        Takes the notes.
+    doc : bool
+        Whether the document's name is held.
+    attributes, columns, mention_attributes : container of str
+        The names that are held.
+    prob : bool
+        Whether the probabilities of mentions are held.
+
+    Examples
+    --------
+    >>> findings = Findings()
+    >>> note_losses(Sentence(["fever"], doc="n7", columns={"pos": ["NOUN"]}), "inline", findings)
+    >>> print(findings.notes["columns-not-held"])
+    <input>: the format 'inline' holds no column 'pos' (document 'n7') [columns-not-held]
+    """
+    where = f"(document {quoted(unit.doc)})"
+
+    def note(kind: str, what: str) -> None:
+        findings.note(f"{kind}-not-held", f"the format {format!r} holds no {what} {where}", path=unit.place or None)
+
+    if unit.doc and not doc:
+        note("doc", "document names")
+    if (lost := _first_lost(unit.attributes, attributes)) is not None:
+        note("attributes", f"attribute {lost!r}")
+    if isinstance(unit, Sentence):
+        if (lost := _first_lost(unit.columns, columns)) is not None:
+            note("columns", f"column {lost!r}")
+        if unit.offsets is not None:
+            note("offsets", "character offsets of tokens")
+    for mention in unit.mentions:
+        if (lost := _first_lost(mention.attributes, mention_attributes)) is not None:
+            note("mention-attributes", f"attribute {lost!r} of mentions")
+            break
+    if not prob and any(mention.prob is not None for mention in unit.mentions):
+        note("prob", "probabilities of mentions")
+
+
+def _first_lost(names: Iterable[str], held: Container[str]) -> str | None:
+    return next((name for name in names if name not in held), None)
+
+
+def same_mentions(before: Iterable[Mention], after: Iterable[Mention]) -> bool:
+    """Say whether two lists of mentions agree in everything, attributes and probabilities included."""
+    return list(map(_everything_of, before)) == list(map(_everything_of, after))
+
+
+def _everything_of(mention: Mention) -> tuple[Mention, dict[str, Any], float | None]:
+    return mention, dict(mention.attributes), mention.prob

@@ -1,0 +1,196 @@
+"""The pipe-delimited files of ShARe/CLEF 2013 and SemEval-2014 Task 7, with the reports they are about.
+
+::
+
+    00098-016139-DISCHARGE_SUMMARY.txt||Disease_Disorder||C0221755||1141||1148||1192||1198
+
+One annotation a line: report, type, CUI (or ``CUI-less``), and start and end of every part in characters. The report is
+a ``.text`` or ``.txt`` file of the same name, beside the pipe file or in a folder beside its own. A pipe file may be
+about one report or about many.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from hyperspan.corpora.companions import (
+    TEXT_SUFFIXES,
+    attributes_of,
+    attributes_told,
+    find_companion,
+    new_text_path,
+    read_companion,
+    stem_of,
+)
+from hyperspan.corpora.files import document_path, stream_lines
+from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
+from hyperspan.corpora.losses import note_losses, same_mentions
+from hyperspan.errors import CorpusError
+from hyperspan.findings import Findings, quoted
+from hyperspan.mentions import Document, Mention, Unit
+
+NO_CUI = "CUI-less"
+
+_SUFFIXES = (".pipe", ".pipe.txt")
+_OFFSET = re.compile(r"[0-9]{1,12}")
+_LATER_TASK = re.compile(r"[^|]+\|[0-9]+-[0-9]+(?:,[0-9]+-[0-9]+)*\|[^|]")
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """The lines of one report as they stood, and what was read from them."""
+
+    lines: tuple[str, ...]
+    text: str
+    mentions: tuple[Mention, ...]
+
+    def is_about(self, document: Document) -> bool:
+        """Whether the lines still say what the document holds."""
+        name = document.doc.rsplit("/", 1)[-1]
+        return (
+            self.text == document.text
+            and same_mentions(self.mentions, document.mentions)
+            and all(stem_of(_report_of(line)) == name for line in self.lines)
+        )
+
+
+def _recognise(path: Path, head: bytes) -> bool:
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
+    return not first or first.count(b"|") >= 2
+
+
+def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
+    reports: dict[str, list[tuple[int, str]]] = {}
+    for number, line in stream_lines(item.path, findings):
+        if not line.strip():
+            continue
+        if "||" not in line and _LATER_TASK.match(line):
+            findings.report(
+                "other-format",
+                "the line has single bars and spans like '1141-1148', as in SemEval-2015 Task 14 and ShARe/CLEF 2014, "
+                "which are not read; expected 'report||type||CUI||start||end', as in SemEval-2014 Task 7",
+                path=str(item.path),
+                line=number,
+            )
+            return
+        if "||" not in line:
+            findings.report("malformed", _expected(line), path=str(item.path), line=number)
+            continue
+        reports.setdefault(_report_of(line), []).append((number, line))
+    own = item.doc.removesuffix(".pipe") if item.path.suffix.lower() == ".txt" else item.doc
+    if not reports:
+        reports[own.rsplit("/", 1)[-1] + ".text"] = []
+    is_single = len(reports) == 1 and stem_of(next(iter(reports))) == own.rsplit("/", 1)[-1]
+    for report, lines in reports.items():
+        unit = _document(report, own if is_single else stem_of(report), lines, item, findings)
+        if unit is not None:
+            yield unit
+    if not is_single:
+        _note_texts_without_lines(reports, item, findings)
+
+
+def _report_of(line: str) -> str:
+    return line.split("||", 1)[0].strip()
+
+
+def _document(report: str, doc: str, lines: list[tuple[int, str]], item: Item, findings: Findings) -> Document | None:
+    before = findings.total
+    text = read_companion(report, item.path, findings, line=lines[0][0] if lines else None)
+    if text is None:
+        return None
+    found: list[tuple[Mention, int | None]] = []
+    for number, line in lines:
+        mention = _mention(line, len(text), item.path, number, findings)
+        if mention is not None:
+            found.append((mention, number))
+    mentions = tuple(sorted(unique_mentions(found, findings, path=item.path)))
+    return Document(
+        doc,
+        text,
+        mentions,
+        attributes_of(doc),
+        place=f"{item.path}:{lines[0][0]}" if lines else str(item.path),
+        source=_Source(tuple(line for _, line in lines), text, mentions) if findings.total == before else None,
+    )
+
+
+def _expected(line: str) -> str:
+    return f"the line is {quoted(line)}; expected 'report||type||CUI||start||end' with further pairs of offsets"
+
+
+def _mention(line: str, length: int, path: Path, number: int, findings: Findings) -> Mention | None:
+    _, *fields = line.strip().split("||")
+    if len(fields) < 4 or len(fields) % 2 or not all(_OFFSET.fullmatch(offset) for offset in fields[2:]):
+        findings.report("malformed", _expected(line), path=str(path), line=number)
+        return None
+    type, cui, *offsets = fields
+    spans = [(int(start), int(end)) for start, end in zip(offsets[::2], offsets[1::2], strict=True)]
+    return checked_mention(type, spans, findings, length=length, path=path, line=number, attributes={"cui": cui})
+
+
+def _note_texts_without_lines(reports: Iterable[str], item: Item, findings: Findings) -> None:
+    """Note reports that no line names: they may have no mentions, or belong to another pipe file."""
+    try:
+        folders = {found[0].parent for report in reports if (found := find_companion(report, item.path))}
+    except CorpusError:
+        return
+    named = {stem_of(report) for report in reports}
+    for folder in sorted(folders):
+        for text in sorted(folder.iterdir()):
+            if text.suffix.lower() in TEXT_SUFFIXES and text != item.path and stem_of(text.name) not in named:
+                findings.note(
+                    "text-without-lines",
+                    f"no line names the report {quoted(text.name)}, so it is not read; expected a .pipe file of its "
+                    "own if it has no mentions",
+                    path=str(item.path),
+                )
+
+
+def _write(units: Iterable[Unit], folder: Path, findings: Findings) -> None:
+    for unit in units:
+        require(unit, Document, "semeval")
+        assert isinstance(unit, Document)
+        path = new_text_path(unit, folder, ".text", findings)
+        if path is None:
+            continue
+        note_losses(unit, "semeval", findings, doc=True, attributes=attributes_told(unit), mention_attributes={"cui"})
+        path.write_bytes(unit.text.encode())
+        lines = "".join(f"{line}\n" for line in _lines(unit, findings))
+        document_path(folder, unit.doc, ".pipe").write_bytes(lines.encode())
+
+
+def _lines(document: Document, findings: Findings) -> list[str]:
+    source = document.source
+    name = document.doc.rsplit("/", 1)[-1]
+    if isinstance(source, _Source) and source.is_about(document):
+        return list(source.lines)
+    lines = []
+    for mention in document.mentions:
+        cui = mention.attributes.get("cui", NO_CUI)
+        fields = [f"{name}.text", mention.type, str(cui)]
+        if any("|" in field or "\n" in field or field != field.strip() or not field for field in fields):
+            findings.report(
+                "not-held",
+                f"document {quoted(name)}, type {quoted(mention.type)} or CUI {quoted(cui)} has a bar, a line break or "
+                "blanks at its edge, which the format cannot hold",
+                path=document.place or None,
+            )
+            continue
+        if "cui" not in mention.attributes:
+            findings.note("no-cui", f"mentions without a CUI are written as {NO_CUI}", path=document.place or None)
+        lines.append("||".join([*fields, *(str(offset) for part in mention.parts for offset in part)]))
+    return lines
+
+
+FORMAT = Format(
+    name="semeval",
+    summary="SemEval-2014 Task 7 and ShARe/CLEF 2013: pipe-delimited annotations beside the reports",
+    suffixes=_SUFFIXES,
+    units=(Document,),
+    recognise=_recognise,
+    stream=_stream,
+    write_folder=_write,
+)

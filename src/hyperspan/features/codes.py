@@ -1,0 +1,226 @@
+"""Sentences as codes: where the hashes of a word's values stand."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import chain, repeat
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperspan.features.columns import (
+    ClusterPaths,
+    Column,
+    SemanticCategories,
+    Source,
+    hash_text,
+    keys_of,
+    match_all,
+    needs_marking,
+    path_prefixes,
+    plain_word,
+    sentence_key,
+    shown,
+    value_function,
+)
+from hyperspan.features.index import Hashes, Offsets
+from hyperspan.features.templates import Template
+from hyperspan.mentions import Sentence
+from hyperspan.text.marks import normal_form
+
+MOST_KEYS = 250_000
+"""How many distinct words (and other values) are remembered from one batch to the next."""
+
+MOST_CHARACTERS = 16_000_000
+"""How many characters these may have."""
+
+
+class Batch(NamedTuple):
+    """Sentences as codes.
+
+    ``code[s, t]`` is where the cells of token t in source s begin, or -1 if the source says nothing of its sentence.
+    A cell holds the values of one column: ``value[first_value[c]:first_value[c + 1]]``.
+    """
+
+    first_token: Offsets
+    code: npt.NDArray[np.int32]
+    first_value: npt.NDArray[np.int32]
+    value: Hashes
+
+
+class _Codes(dict[Hashable, int]):
+    """Codes of one source; an unknown key gets one."""
+
+    __slots__ = ("new",)
+
+    def __init__(self, new: Callable[[Any], int]) -> None:
+        super().__init__()
+        self.new = new
+
+    def __missing__(self, key: Hashable) -> int:
+        code = self[key] = self.new(key)
+        return code
+
+
+class CodeTable:
+    """Remembers the values of words in all columns that some templates use, as hashes.
+
+    It is a memory, not an alphabet: when it gets too large it forgets, and nothing changes but the time taken. Several
+    threads may use it; arrays handed out are never written to again.
+    """
+
+    def __init__(self, templates: Sequence[Template], clusters: ClusterPaths | None) -> None:
+        columns: dict[Source, dict[str, Column]] = {}
+        for template in templates:
+            for part in template.parts:
+                columns.setdefault(part.column.source, {})[part.column.name] = part.column
+        self.sources = tuple(columns)
+        self.columns = tuple(tuple(of_source.values()) for of_source in columns.values())
+        self._clusters = clusters
+        self._lock = threading.Lock()
+        self._forget()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _table_again, (self.sources, self.columns, self._clusters)
+
+    @property
+    def n_keys(self) -> int:
+        """How many words and other values are remembered."""
+        return sum(map(len, self._codes))
+
+    def _forget(self) -> None:
+        self._hash_of: dict[str, int] = {}
+        self._hashes_of_path: dict[str | None, list[int]] = {}
+        self._new_counts: list[int] = []
+        self._new_values: list[int] = []
+        self._codes = [
+            _Codes(self._maker(source, columns)) for source, columns in zip(self.sources, self.columns, strict=True)
+        ]
+        self._first_value = np.zeros(1024, np.int32)
+        self._value = np.zeros(1024, np.uint64)
+        self._n_cells = 0
+        self._n_values = 0
+        self._n_characters = 0
+
+    def _maker(self, source: Source, columns: Sequence[Column]) -> Callable[[Any], int]:
+        if source.kind == "word":
+            return self._word_maker(columns)
+
+        def new(key: Any) -> int:
+            code = self._n_cells + len(self._new_counts)
+            for column in columns:
+                values = column.values_of(key)
+                self._new_counts.append(len(values))
+                self._new_values.extend(map(self._hash, values))
+            self._n_characters += len(key)
+            return code
+
+        return new
+
+    def _word_maker(self, columns: Sequence[Column]) -> Callable[[str], int]:
+        """Return what `Column.values_of` says of words, for all columns at once: most of the time goes here."""
+        functions = [None if column.needs else value_function(column.name) for column in columns]
+        counts, values, hash_of = self._new_counts, self._new_values, self._hash_of
+
+        def new(token: str) -> int:
+            code = self._n_cells + len(counts)
+            word = plain_word(token)
+            must_mark = needs_marking(word)
+            for function in functions:
+                if function is None:
+                    path = self._path_hashes(token)
+                    counts.append(len(path))
+                    values.extend(path)
+                elif value := function(word):
+                    if must_mark:
+                        value = shown(value)
+                    hash = hash_of.get(value)
+                    counts.append(1)
+                    values.append(self._hash(value) if hash is None else hash)
+                else:
+                    counts.append(0)
+            self._n_characters += len(token)
+            return code
+
+        return new
+
+    def _path_hashes(self, token: str) -> list[int]:
+        path = None if self._clusters is None else self._clusters.path_of(normal_form(token))
+        if path not in self._hashes_of_path:
+            self._hashes_of_path[path] = [self._hash(prefix) for prefix in path_prefixes(path)]
+        return self._hashes_of_path[path]
+
+    def _hash(self, text: str) -> int:
+        found = self._hash_of.get(text)
+        if found is None:
+            found = self._hash_of[text] = hash_text(text)
+        return found
+
+    def encode(self, sentences: Sequence[Sentence], lexicon: SemanticCategories | None) -> Batch:
+        """Turn sentences into codes."""
+        lengths = [len(sentence.tokens) for sentence in sentences]
+        first_token = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=first_token[1:])
+        code = np.empty((len(self.sources), first_token[-1]), np.int32)
+        with self._lock:
+            if self.n_keys > MOST_KEYS or self._n_characters > MOST_CHARACTERS:
+                self._forget()
+            for row, source, codes in zip(code, self.sources, self._codes, strict=True):
+                if source.kind == "lexicon" and lexicon is not None:
+                    row[:] = _codes_of_categories(codes, lexicon, sentences)
+                elif source.is_per_sentence:
+                    row[:] = np.repeat(_codes_of_sentences(source, codes, sentences), lengths)
+                else:
+                    each = chain.from_iterable(_codes_of(source, codes, sentence, lexicon) for sentence in sentences)
+                    row[:] = np.fromiter(each, np.int32, len(row))
+            self._settle()
+            return Batch(first_token, code, self._first_value, self._value)
+
+    def _settle(self) -> None:
+        """Append the values of new keys to the arrays."""
+        if not self._new_counts:
+            return
+        ends = self._n_values + np.cumsum(self._new_counts)
+        self._first_value = _room_for(self._first_value, self._n_cells + len(ends) + 1)
+        self._value = _room_for(self._value, self._n_values + len(self._new_values))
+        self._first_value[self._n_cells + 1 : self._n_cells + len(ends) + 1] = ends
+        self._value[self._n_values : self._n_values + len(self._new_values)] = self._new_values
+        self._n_cells += len(ends)
+        self._n_values += len(self._new_values)
+        self._new_counts.clear()
+        self._new_values.clear()
+
+
+def _table_again(sources, columns, clusters):
+    table = CodeTable((), clusters)
+    table.sources, table.columns = sources, columns
+    table._forget()
+    return table
+
+
+def _codes_of(source: Source, codes: _Codes, sentence: Sentence, lexicon: SemanticCategories | None) -> Iterable[int]:
+    keys = keys_of(source, sentence, lexicon)
+    return repeat(-1, len(sentence.tokens)) if keys is None else map(codes.__getitem__, keys)
+
+
+def _codes_of_sentences(source: Source, codes: _Codes, sentences: Sequence[Sentence]) -> npt.NDArray[np.int32]:
+    keys = [sentence_key(source, sentence) for sentence in sentences]
+    return np.array([-1 if key is None else codes[key] for key in keys], np.int32)
+
+
+def _codes_of_categories(
+    codes: _Codes, lexicon: SemanticCategories, sentences: Sequence[Sentence]
+) -> npt.NDArray[np.int32]:
+    # The last one is for tokens without a category, whose id is -1.
+    code_of = np.array([codes[category] for category in (*lexicon.categories, "")], np.int32)
+    return code_of.take(np.concatenate([np.empty(0, np.int32), *match_all(lexicon, sentences)]), mode="wrap")
+
+
+def _room_for(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+    if size <= len(array):
+        return array
+    larger = np.zeros(max(size, 2 * len(array)), array.dtype)
+    larger[: len(array)] = array
+    return larger

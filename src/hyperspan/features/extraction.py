@@ -1,0 +1,424 @@
+"""From sentences to features, whole batches at a time.
+
+Sentences are first turned into codes: one lookup a word. Behind a code stand the hashes of the word's values in every
+column, worked out when the word is first seen. From then on everything is compiled: each template mixes the hashes of
+its values into the hash of a feature, and the index turns that into an id. `hyperspan.features.extraction_reference`
+says the same thing with texts.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from hyperspan.errors import FeatureError
+from hyperspan.features.codes import Batch, CodeTable
+from hyperspan.features.columns import ClusterPaths, SemanticCategories, Source, keys_of
+from hyperspan.features.extraction_reference import features_reference
+from hyperspan.features.index import FeatureIndex, FeatureNames, Hashes, Ids, Offsets, drop_unknown
+from hyperspan.features.kernels import hash_features, plan_of
+from hyperspan.features.state import ClusterMap
+from hyperspan.features.templates import Template, TemplateSet
+from hyperspan.mentions import Sentence
+
+CHUNK_TOKENS = 16_384
+"""How many tokens are worked on at a time: it bounds memory, and nothing else depends on it."""
+
+STATE_VERSION = 1
+
+Result = TypeVar("Result")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A template that gives no features, and why."""
+
+    template: Template
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """The features of each token by group, and the templates that were skipped."""
+
+    tokens: tuple[str, ...]
+    features: tuple[Mapping[str, Sequence[str]], ...]
+    skipped: tuple[Skipped, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class HashBlock:
+    """The features of a batch of sentences, as hashes.
+
+    Attributes
+    ----------
+    first_token : array of int64, (n_sentences + 1,)
+        The tokens of sentence s are ``first_token[s]:first_token[s + 1]``.
+    first_feature : array of int64, (n_tokens + 1,)
+        The features of token t are ``first_feature[t]:first_feature[t + 1]``, in the order of the templates.
+    hash : array of uint64, (n_features,)
+    """
+
+    first_token: Offsets
+    first_feature: Offsets
+    hash: Hashes
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureBlock:
+    """The features of a batch of sentences, as ids.
+
+    Attributes
+    ----------
+    first_token : array of int64, (n_sentences + 1,)
+        The tokens of sentence s are ``first_token[s]:first_token[s + 1]``.
+    first_feature : array of int64, (n_tokens + 1,)
+        The features of token t are ``first_feature[t]:first_feature[t + 1]``, in the order of the templates.
+    feature : array of int32, (n_features,)
+    """
+
+    first_token: Offsets
+    first_feature: Offsets
+    feature: Ids
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens all sentences have together."""
+        return len(self.first_feature) - 1
+
+    @property
+    def n_sentences(self) -> int:
+        """How many sentences there are."""
+        return len(self.first_token) - 1
+
+    def of(self, sentence: int, token: int) -> Ids:
+        """Return the features of one token of one sentence, both counted from 0."""
+        position = self.first_token[sentence] + token
+        return self.feature[self.first_feature[position] : self.first_feature[position + 1]]
+
+    @classmethod
+    def join(cls, blocks: Iterable[FeatureBlock]) -> FeatureBlock:
+        """Put blocks one after the other."""
+        parts = list(blocks)
+        return cls(
+            _joined_offsets([block.first_token for block in parts]),
+            _joined_offsets([block.first_feature for block in parts]),
+            np.concatenate([np.empty(0, np.int32), *(block.feature for block in parts)]),
+        )
+
+
+def _joined_offsets(parts: Sequence[Offsets]) -> Offsets:
+    joined = np.zeros(sum(len(part) - 1 for part in parts) + 1, np.int64)
+    end = 0
+    for part in parts:
+        joined[end + 1 : end + len(part)] = part[1:] + joined[end]
+        end += len(part) - 1
+    return joined
+
+
+class Extractor:
+    """Turns sentences into features.
+
+    Parameters
+    ----------
+    templates : TemplateSet, str or path
+        ``"default"``, ``"published"``, or a template file.
+    clusters : Clusters, optional
+        Brown clusters, for the column ``cluster``.
+    lexicon : Lexicon, optional
+        Semantic categories, for the column ``category``.
+    threads : int
+        How many threads do the compiled part. Results do not depend on it.
+
+    Attributes
+    ----------
+    templates : TemplateSet
+        All templates, those that are skipped too.
+    skipped : tuple of Skipped
+        Templates whose resource is absent. Those that need a column or attribute are known after `fit`.
+    index_ : FeatureIndex
+        The features seen by `fit`.
+
+    Examples
+    --------
+    >>> sentences = [Sentence("no hernia".split()), Sentence("hiatal hernia".split())]
+    >>> extractor = Extractor(TemplateSet.parse('[words]\\nhere = "word[0]"\\nbefore = "word[-1]"'))
+    >>> block = extractor.fit(sentences).transform(sentences)
+    >>> block.first_feature.tolist(), block.feature.tolist()
+    ([0, 2, 4, 6, 8], [0, 1, 2, 3, 4, 1, 2, 5])
+    >>> names = extractor.names(sentences)
+    >>> [names[id] for id in block.of(sentence=1, token=0)]
+    ['word[0]=hiatal', 'word[-1]=<s-1>']
+    """
+
+    def __init__(
+        self,
+        templates: TemplateSet | str | Path = "default",
+        clusters: ClusterPaths | None = None,
+        lexicon: SemanticCategories | None = None,
+        *,
+        threads: int = 2,
+    ) -> None:
+        self.templates = templates if isinstance(templates, TemplateSet) else TemplateSet.load(templates)
+        self.clusters = clusters
+        self.lexicon = lexicon
+        self.threads = threads
+        self.index_: FeatureIndex | None = None
+        self.skipped = tuple(self._without_resource())
+        absent = {skipped.template for skipped in self.skipped}
+        self.active = tuple(template for template in self.templates if template not in absent)
+        if not self.active:
+            raise FeatureError(
+                f"{self.templates.source}: all {len(self.templates)} templates are skipped: {self.skipped[0].reason}"
+            )
+        self._table = CodeTable(self.active, clusters)
+        self._plan = plan_of(self.active, self._table)
+
+    def __repr__(self) -> str:
+        features = "not fitted" if self.index_ is None else f"{len(self.index_):,} features"
+        return (
+            f"Extractor({self.templates.source!r}, {len(self.active)} of {len(self.templates)} templates, {features})"
+        )
+
+    @property
+    def needs(self) -> tuple[Source, ...]:
+        """The columns and attributes of sentences that the templates in use look at."""
+        return tuple(source for source in self._table.sources if source.kind in ("token", "sentence"))
+
+    def fit(self, sentences: Iterable[Sentence], *, min_count: int = 1) -> Extractor:
+        """Learn the index of the features of some sentences.
+
+        Parameters
+        ----------
+        sentences : iterable of Sentence
+            Read once, in chunks.
+        min_count : int
+            Features that occur less often are left out.
+        """
+        index = FeatureIndex()
+        for block in self.hash_blocks(self._watched(sentences)):
+            index.add(block.hash)
+        self._fitted(index.at_least(min_count)[0] if min_count > 1 else index)
+        return self
+
+    def fit_transform(self, sentences: Iterable[Sentence], *, min_count: int = 1) -> FeatureBlock:
+        """Do `fit` and `transform` in one go: twice as fast as one after the other."""
+        index = FeatureIndex()
+        blocks = [
+            FeatureBlock(block.first_token, block.first_feature, index.add(block.hash))
+            for block in self.hash_blocks(self._watched(sentences))
+        ]
+        if min_count > 1:
+            index, new_id = index.at_least(min_count)
+            blocks = [
+                FeatureBlock(block.first_token, *drop_unknown(block.first_feature, new_id[block.feature]))
+                for block in blocks
+            ]
+        self._fitted(index)
+        return FeatureBlock.join(blocks)
+
+    def transform(self, sentences: Iterable[Sentence]) -> FeatureBlock:
+        """Return the features of sentences; those that `fit` has not seen are dropped."""
+        return FeatureBlock.join(self.transform_blocks(sentences))
+
+    def transform_blocks(self, sentences: Iterable[Sentence]) -> Iterator[FeatureBlock]:
+        """Yield the features of sentences chunk by chunk, in bounded memory."""
+        index = self._index()
+
+        def work(batch: Batch) -> FeatureBlock:
+            first_feature, hashes = hash_features(self._plan, batch)
+            return FeatureBlock(batch.first_token, *index.find(first_feature, hashes))
+
+        return self._blocks(sentences, work)
+
+    def hash_blocks(self, sentences: Iterable[Sentence]) -> Iterator[HashBlock]:
+        """Yield the hashes of all features of sentences chunk by chunk; no index is needed."""
+
+        def work(batch: Batch) -> HashBlock:
+            return HashBlock(batch.first_token, *hash_features(self._plan, batch))
+
+        return self._blocks(sentences, work)
+
+    def describe(self, sentence: Sentence) -> list[list[str]]:
+        """Return the readable names of the features of each token, in the order of the templates."""
+        return features_reference(self.active, sentence, self.clusters, self.lexicon)
+
+    def explain(self, sentence: Sentence) -> Explanation:
+        """Return the features of a sentence in words a person can read, and the templates that say nothing of it."""
+        unseen = {source for source in self.needs if not keys_of(source, sentence)}
+        tokens: list[dict[str, list[str]]] = [{} for _ in sentence.tokens]
+        for template in self.active:
+            of_template = features_reference([template], sentence, self.clusters, self.lexicon)
+            for of_token, features in zip(tokens, of_template, strict=True):
+                of_token.setdefault(template.group, []).extend(features)
+        return Explanation(sentence.tokens, tuple(tokens), self._skipped(unseen))
+
+    def names(self, sentences: Iterable[Sentence]) -> FeatureNames:
+        """Return the readable names of the features that occur in some sentences, by id.
+
+        Meant for looking at a model with its training data at hand: texts are built for every token, so it is slow.
+        """
+        index = self._index()
+        names = FeatureNames()
+        for chunk in chunks_of(sentences):
+            texts = (name for sentence in chunk for token in self.describe(sentence) for name in token)
+            _, hashes = hash_features(self._plan, self._table.encode(chunk, self.lexicon))
+            for id, text in zip(index.ids_of(hashes).tolist(), texts, strict=True):
+                if id >= 0:
+                    names.add(id, text)
+        return names
+
+    def to_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
+        """Return all that is needed to make this extractor again, as plain data and arrays.
+
+        Clusters and lexicon are in it, so that a model does not depend on files beside it. A lexicon of a class of
+        your own is not, unless it has ``to_bytes`` and `Lexicon.from_bytes` can read that: give it to `from_state`.
+        """
+        state: dict[str, Any] = {
+            "version": STATE_VERSION,
+            "templates": [list(row) for row in self.templates.rows()],
+            "templates_source": self.templates.source,
+            "skipped": [[str(skipped.template), skipped.reason] for skipped in self.skipped],
+            "has_clusters": self.clusters is not None,
+            "has_lexicon": self.lexicon is not None,
+        }
+        arrays: dict[str, npt.NDArray[Any]] = {"feature_hash": self._index().hashes}
+        if self.clusters is not None:
+            arrays |= ClusterMap.of(self.clusters).to_arrays()
+        if (to_bytes := getattr(self.lexicon, "to_bytes", None)) is not None:
+            arrays["lexicon"] = np.frombuffer(to_bytes(), np.uint8)
+        return state, arrays
+
+    @classmethod
+    def from_state(
+        cls,
+        state: Mapping[str, Any],
+        arrays: Mapping[str, npt.NDArray[Any]],
+        *,
+        lexicon: SemanticCategories | None = None,
+        threads: int = 2,
+    ) -> Extractor:
+        """Make an extractor again from what `to_state` returned.
+
+        Raises
+        ------
+        FeatureError
+            If the state is of another version or incomplete, or the lexicon is missing.
+        """
+        if state.get("version") != STATE_VERSION:
+            raise FeatureError(
+                f"the features are of version {state.get('version')!r}; this program reads version {STATE_VERSION}"
+            )
+        try:
+            if lexicon is None and "lexicon" in arrays:
+                from hyperspan.features.lexicon import Lexicon
+
+                lexicon = Lexicon.from_bytes(arrays["lexicon"].tobytes(), "the lexicon of the model")
+            if state["has_lexicon"] != (lexicon is not None):
+                raise FeatureError(
+                    "these features were learned with a lexicon, and none was given"
+                    if state["has_lexicon"]
+                    else "these features were learned without a lexicon, but one was given"
+                )
+            templates = TemplateSet.of(state["templates"], state["templates_source"])
+            clusters = ClusterMap.of_arrays(arrays) if state["has_clusters"] else None
+            extractor = cls(templates, clusters, lexicon, threads=threads)
+            reasons = dict(state["skipped"])
+            extractor.skipped = tuple(
+                Skipped(template, reasons[str(template)]) for template in templates if str(template) in reasons
+            )
+            extractor.index_ = FeatureIndex(arrays["feature_hash"])
+        except KeyError as error:
+            raise FeatureError(f"the features lack {error}; the model they were read from is damaged") from None
+        return extractor
+
+    def _without_resource(self) -> Iterator[Skipped]:
+        for template in self.templates:
+            needs = {part.column.needs for part in template.parts}
+            if "clusters" in needs and self.clusters is None:
+                yield Skipped(template, "no Brown clusters were given")
+            elif "lexicon" in needs and self.lexicon is None:
+                yield Skipped(template, "no lexicon was given")
+
+    def _watched(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
+        """Pass sentences on, and note which columns and attributes occur in them."""
+        unseen = set(self.needs)
+        for sentence in sentences:
+            if unseen:
+                unseen -= {source for source in unseen if keys_of(source, sentence)}
+            yield sentence
+        self.skipped = self._skipped(unseen)
+
+    def _skipped(self, unseen: set[Source]) -> tuple[Skipped, ...]:
+        reasons = {skipped.template: skipped.reason for skipped in self._without_resource()}
+        for template in self.active:
+            missing = [part.column.source.missing for part in template.parts if part.column.source in unseen]
+            if missing:
+                reasons[template] = missing[0]
+        return tuple(Skipped(template, reasons[template]) for template in self.templates if template in reasons)
+
+    def _fitted(self, index: FeatureIndex) -> None:
+        self.index_ = index
+        if self.skipped:
+            by_reason: dict[str, list[str]] = {}
+            for skipped in self.skipped:
+                by_reason.setdefault(skipped.reason, []).append(skipped.template.name)
+            _log.warning(
+                "%d of %d templates skipped: %s",
+                len(self.skipped),
+                len(self.templates),
+                "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items()),
+            )
+
+    def _index(self) -> FeatureIndex:
+        if self.index_ is None:
+            raise FeatureError(
+                "this Extractor has no index yet: call fit(sentences) or Extractor.from_state(...) first"
+            )
+        return self.index_
+
+    def _blocks(self, sentences: Iterable[Sentence], work: Callable[[Batch], Result]) -> Iterator[Result]:
+        """Yield what ``work`` makes of each chunk, in order; a few chunks are under way at a time."""
+        if self.threads < 1:
+            raise FeatureError(f"threads is {self.threads!r}; expected a whole number from 1")
+        chunks = chunks_of(sentences)
+        first = next(chunks, None)
+        second = None if first is None else next(chunks, None)
+        if first is None or second is None or self.threads == 1:
+            for chunk in chain((chunk for chunk in (first, second) if chunk), chunks):
+                yield work(self._table.encode(chunk, self.lexicon))
+            return
+        under_way: deque[Future[Result]] = deque()
+        with ThreadPoolExecutor(self.threads, "hyperspan-features") as pool:
+            for chunk in chain((first, second), chunks):
+                under_way.append(pool.submit(work, self._table.encode(chunk, self.lexicon)))
+                if len(under_way) > self.threads:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+
+
+def chunks_of(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
+    """Cut sentences into lists of about `CHUNK_TOKENS` tokens."""
+    chunk: list[Sentence] = []
+    n_tokens = 0
+    for sentence in sentences:
+        chunk.append(sentence)
+        # One more for the sentence itself, so that empty ones cannot make a chunk endless.
+        n_tokens += len(sentence.tokens) + 1
+        if n_tokens >= CHUNK_TOKENS:
+            yield chunk
+            chunk, n_tokens = [], 0
+    if chunk:
+        yield chunk

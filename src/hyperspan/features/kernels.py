@@ -1,0 +1,219 @@
+"""The compiled part of feature extraction: from codes to the hashes of features.
+
+A feature's hash begins as that of its template; the hash of each value is then mixed in, one after the other.
+`hyperspan.features.extraction_reference` says the same thing with texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+from hyperspan.features.codes import Batch, CodeTable
+from hyperspan.features.columns import boundary, hash_text
+from hyperspan.features.index import Hashes, Offsets
+from hyperspan.features.templates import Template
+
+_MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MIX_2 = np.uint64(0x94D049BB133111EB)
+_SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
+_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_PLACES_AT_A_TIME = 256
+
+
+class Plan(NamedTuple):
+    """Templates as flat arrays: template t has the parts ``first_part[t]:first_part[t + 1]``.
+
+    A part has a column and an offset, a column a source and a cell there; ``before`` and ``after`` are the boundaries.
+    """
+
+    template_hash: Hashes
+    first_part: npt.NDArray[np.int32]
+    column: npt.NDArray[np.int32]
+    offset: npt.NDArray[np.int32]
+    column_source: npt.NDArray[np.int32]
+    column_cell: npt.NDArray[np.int32]
+    before: Hashes
+    after: Hashes
+
+
+def plan_of(templates: Sequence[Template], table: CodeTable) -> Plan:
+    """Write templates as flat arrays."""
+    parts = [part for template in templates for part in template.parts]
+    first_part = np.zeros(len(templates) + 1, np.int32)
+    np.cumsum([len(template.parts) for template in templates], out=first_part[1:])
+    columns = [
+        (source, cell, column)
+        for source, of_source in enumerate(table.columns)
+        for cell, column in enumerate(of_source)
+    ]
+    number = {column: position for position, (_, _, column) in enumerate(columns)}
+    distances = range(1, max(abs(part.offset) for part in parts) + 1)
+    return Plan(
+        np.array([hash_text(template.pattern) for template in templates], np.uint64),
+        first_part,
+        np.array([number[part.column] for part in parts], np.int32),
+        np.array([part.offset for part in parts], np.int32),
+        np.array([source for source, _, _ in columns], np.int32),
+        np.array([cell for _, cell, _ in columns], np.int32),
+        np.array([hash_text(boundary(-distance)) for distance in distances], np.uint64),
+        np.array([hash_text(boundary(distance)) for distance in distances], np.uint64),
+    )
+
+
+def hash_features(plan: Plan, batch: Batch) -> tuple[Offsets, Hashes]:
+    """Return the features of every token as a CSR block of hashes."""
+    reach = plan.before.shape[0]
+    n_sentences, n_tokens = len(batch.first_token) - 1, batch.code.shape[1]
+    lone = np.empty((len(plan.column_source), n_tokens + 2 * reach * n_sentences), np.uint64)
+    first_feature = np.zeros(n_tokens + 1, np.int64)
+    gather_kernel(plan, batch, lone)
+    count_kernel(plan, batch, lone, first_feature)
+    hashes = np.empty(first_feature[-1], np.uint64)
+    with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
+        hash_kernel(plan, batch, lone, first_feature, hashes)
+    return first_feature, hashes
+
+
+@numba.njit(nogil=True, cache=True)
+def gather_kernel(plan, batch, lone):
+    """Fill ``lone[column, place]`` with the value where there is exactly one, which is nearly always; else with 0.
+
+    A sentence has ``reach`` places more at both ends, for the boundaries: token t of sentence s has the place
+    ``t + (2 * s + 1) * reach``.
+    """
+    reach = plan.before.shape[0]
+    for column in range(plan.column_source.shape[0]):
+        source, cell_of_column = plan.column_source[column], plan.column_cell[column]
+        for sentence in range(batch.first_token.shape[0] - 1):
+            begin, end = batch.first_token[sentence], batch.first_token[sentence + 1]
+            shift = (2 * sentence + 1) * reach
+            is_known = begin < end and batch.code[source, begin] >= 0
+            for distance in range(reach):
+                lone[column, begin + shift - 1 - distance] = plan.before[distance] if is_known else _ZERO
+                lone[column, end + shift + distance] = plan.after[distance] if is_known else _ZERO
+            for token in range(begin, end):
+                lone[column, token + shift] = _ZERO
+                if is_known:
+                    cell = batch.code[source, token] + cell_of_column
+                    if batch.first_value[cell + 1] - batch.first_value[cell] == 1:
+                        lone[column, token + shift] = batch.value[batch.first_value[cell]]
+
+
+@numba.njit(nogil=True, cache=True)
+def count_values_kernel(plan, batch, part, begin, end, token):
+    """Return how many values a part of a template has, seen from a token of the sentence begin:end."""
+    source = plan.column_source[plan.column[part]]
+    position = token + plan.offset[part]
+    if batch.code[source, token] < 0:
+        return 0
+    if position < begin or position >= end:
+        return 1
+    cell = batch.code[source, position] + plan.column_cell[plan.column[part]]
+    return batch.first_value[cell + 1] - batch.first_value[cell]
+
+
+@numba.njit(nogil=True, cache=True)
+def count_kernel(plan, batch, lone, first_feature):
+    """Fill ``first_feature``: a template gives as many features as there are combinations of its parts' values."""
+    reach = plan.before.shape[0]
+    for sentence in range(batch.first_token.shape[0] - 1):
+        begin, end = batch.first_token[sentence], batch.first_token[sentence + 1]
+        shift = (2 * sentence + 1) * reach
+        for token in range(begin, end):
+            total = 0
+            for template in range(plan.template_hash.shape[0]):
+                n_features = 1
+                for part in range(plan.first_part[template], plan.first_part[template + 1]):
+                    if lone[plan.column[part], token + shift + plan.offset[part]] == _ZERO:
+                        n_features *= count_values_kernel(plan, batch, part, begin, end, token)
+                total += n_features
+            first_feature[token + 1] = first_feature[token] + total
+
+
+@numba.njit(nogil=True, cache=True)
+def hash_kernel(plan, batch, lone, first_feature, hashes):
+    """Fill ``hashes``, in the order of templates and, within one, of its values: those of the last part change first.
+
+    Some sentences at a time are worked on template by template, over all their places, so that the loops that mix are
+    tight and without branches. What they make of the places between sentences is never looked at.
+    """
+    reach = plan.before.shape[0]
+    n_sentences = batch.first_token.shape[0] - 1
+    first = 0
+    while first < n_sentences:
+        last = first + 1
+        base = batch.first_token[first] + (2 * first + 1) * reach
+        size = batch.first_token[last] - batch.first_token[first]
+        while last < n_sentences and size < _PLACES_AT_A_TIME:
+            last += 1
+            size = batch.first_token[last] + (2 * last - 1) * reach - base
+        bits = np.empty(size, np.uint64)
+        is_plain = np.empty(size, np.bool_)
+        next_feature = first_feature[batch.first_token[first] : batch.first_token[last]].copy()
+        for template in range(plan.template_hash.shape[0]):
+            bits[:] = plan.template_hash[template]
+            is_plain[:] = True
+            for part in range(plan.first_part[template], plan.first_part[template + 1]):
+                values = lone[plan.column[part], base + plan.offset[part] : base + plan.offset[part] + size]
+                for place in range(size):
+                    bits[place] = mix_kernel(bits[place] ^ values[place])
+                    is_plain[place] &= values[place] != _ZERO
+            for sentence in range(first, last):
+                begin, end = batch.first_token[sentence], batch.first_token[sentence + 1]
+                shift = (2 * sentence + 1) * reach - base
+                for token in range(begin, end):
+                    position = token - batch.first_token[first]
+                    feature = next_feature[position]
+                    if is_plain[token + shift]:
+                        hashes[feature] = bits[token + shift] if bits[token + shift] != _ZERO else _ONE
+                        next_feature[position] = feature + 1
+                    else:
+                        next_feature[position] = combine_kernel(
+                            plan, batch, template, begin, end, token, hashes, feature
+                        )
+        first = last
+
+
+@numba.njit(nogil=True, cache=True)
+def combine_kernel(plan, batch, template, begin, end, token, hashes, place):
+    """Write the features of one template with any number of values; return where the next one goes."""
+    first, last = plan.first_part[template], plan.first_part[template + 1]
+    for part in range(first, last):
+        if count_values_kernel(plan, batch, part, begin, end, token) == 0:
+            return place
+    # The features so far stand at place:place + n_features; each part mixes in its value, or multiplies them.
+    n_features = 1
+    hashes[place] = plan.template_hash[template]
+    for part in range(first, last):
+        position = token + plan.offset[part]
+        if begin <= position < end:
+            column = plan.column[part]
+            cell = batch.code[plan.column_source[column], position] + plan.column_cell[column]
+            first_value = batch.first_value[cell]
+            n_values = batch.first_value[cell + 1] - first_value
+            for feature in range(n_features - 1, -1, -1):
+                so_far = hashes[place + feature]
+                for value in range(n_values):
+                    hashes[place + feature * n_values + value] = mix_kernel(so_far ^ batch.value[first_value + value])
+            n_features *= n_values
+        else:
+            outside = plan.before[begin - position - 1] if position < begin else plan.after[position - end]
+            for feature in range(place, place + n_features):
+                hashes[feature] = mix_kernel(hashes[feature] ^ outside)
+    for feature in range(place, place + n_features):
+        if hashes[feature] == _ZERO:
+            hashes[feature] = _ONE
+    return place + n_features
+
+
+@numba.njit(nogil=True, cache=True)
+def mix_kernel(bits):
+    """Scatter 64 bits: the finishing step of splitmix64, in which every bit of the result depends on every bit."""
+    bits = (bits ^ (bits >> _SHIFT_1)) * _MIX_1
+    bits = (bits ^ (bits >> _SHIFT_2)) * _MIX_2
+    return bits ^ (bits >> _SHIFT_3)

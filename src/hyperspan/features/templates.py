@@ -1,0 +1,250 @@
+"""Templates: which columns, at which offsets, make a feature.
+
+A template file is TOML. Its tables are the groups, each line of a table is a template::
+
+    [neighbours]
+    previous = "word[-1]"
+    next = "word[1]"
+
+    [pairs]
+    with_previous = "word[-1] word[0]"
+
+``column[offset]`` is the value of a column some words further on (or back); several of them side by side must all
+hold. `hyperspan.features.columns` says which columns there are.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+
+from hyperspan.errors import FeatureError
+from hyperspan.features.columns import FARTHEST, Column, column_named, did_you_mean
+from hyperspan.findings import quoted
+
+NAMED = ("default", "published")
+"""The template files that come with the package."""
+
+LARGEST_FILE = 1024 * 1024
+"""Bytes a template file may have."""
+
+MOST_PARTS = 8
+"""How many columns one template may combine."""
+
+_PART = re.compile(r"(?P<column>[^\s\[\]]+)(?:\[(?P<offset>[^\[\]]*)\])?")
+_OFFSET = re.compile(r"[+-]?[0-9]")
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A column, looked at some words away."""
+
+    column: Column
+    offset: int = 0
+
+    def __str__(self) -> str:
+        return self.column.name if self.column.source.is_per_sentence else f"{self.column.name}[{self.offset}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """A named combination of parts, in a group that can be left out as a whole."""
+
+    group: str
+    name: str
+    parts: tuple[Part, ...]
+
+    @property
+    def pattern(self) -> str:
+        """The parts as they are written, each in its full form."""
+        return " ".join(map(str, self.parts))
+
+    def __str__(self) -> str:
+        return f"{self.group}.{self.name}"
+
+
+@dataclass(frozen=True)
+class TemplateSet:
+    """Templates in the order of their file.
+
+    Examples
+    --------
+    >>> templates = TemplateSet.parse('[pairs]\\nwith_previous = "word[-1] word"', "mine.toml")
+    >>> [template.pattern for template in templates]
+    ['word[-1] word[0]']
+    >>> TemplateSet.load("published").groups
+    ('neighbours', 'pairs', 'ngrams', 'pos', 'orthography', 'lemma', 'note', 'section', 'clusters', 'lexicon')
+    """
+
+    templates: tuple[Template, ...]
+    source: str = "<templates>"
+
+    def __len__(self) -> int:
+        return len(self.templates)
+
+    def __iter__(self) -> Iterator[Template]:
+        return iter(self.templates)
+
+    @cached_property
+    def groups(self) -> tuple[str, ...]:
+        """The groups, in order of appearance."""
+        return tuple(dict.fromkeys(template.group for template in self.templates))
+
+    @classmethod
+    def load(cls, file: str | Path) -> TemplateSet:
+        """Read a template file: ``"default"``, ``"published"``, or a path.
+
+        Raises
+        ------
+        FeatureError
+            If the file cannot be read or is not what a template file should be.
+        """
+        if file in NAMED:
+            text = resources.files("hyperspan.features").joinpath(f"{file}.toml").read_text(encoding="utf-8")
+            return cls.parse(text, str(file))
+        return cls.parse(_read(Path(file)), str(file))
+
+    @classmethod
+    def parse(cls, text: str, source: str = "<templates>") -> TemplateSet:
+        """Read the text of a template file; ``source`` names it in messages."""
+        try:
+            groups = tomllib.loads(text)
+        except (tomllib.TOMLDecodeError, RecursionError) as error:
+            raise FeatureError(f"{source}: the file is not TOML: {error or 'nested too deeply'}") from None
+        rows = []
+        for group, lines in groups.items():
+            if not isinstance(lines, dict):
+                raise FeatureError(
+                    f"{source}: {group!r} stands outside any group; "
+                    f"expected it below the name of a group in brackets: [{'words' if lines else group}]"
+                )
+            rows += [(group, name, pattern) for name, pattern in lines.items()]
+        return cls.of(rows, source)
+
+    @classmethod
+    def of(cls, rows: Iterable[Sequence[str]], source: str = "<templates>") -> TemplateSet:
+        """Make templates of rows ``(group, name, pattern)``.
+
+        Raises
+        ------
+        FeatureError
+            If there is none, a name or pattern comes twice, or a pattern cannot be read.
+        """
+        templates: list[Template] = []
+        by_name: dict[str, Template] = {}
+        by_parts: dict[frozenset[Part], Template] = {}
+        for group, name, pattern in rows:
+            where = f"{source}: template {quoted(name)} in group {quoted(group)}"
+            template = Template(group, name, _parts(pattern, where))
+            if (other := by_name.setdefault(name, template)) is not template:
+                raise FeatureError(
+                    f"{where}: the name is taken by a template in group {other.group!r}; expected names to differ"
+                )
+            if (other := by_parts.setdefault(frozenset(template.parts), template)) is not template:
+                raise FeatureError(
+                    f"{where}: {template.pattern!r} is the same as template {other.name!r} in group {other.group!r}; "
+                    "remove one of them"
+                )
+            templates.append(template)
+        if not templates:
+            raise FeatureError(
+                f"{source}: there are no templates; expected a group such as [words] with lines such as "
+                'current = "word[0]" below it'
+            )
+        return cls(tuple(templates), source)
+
+    def without(self, *groups: str) -> TemplateSet:
+        """Return the templates of all other groups, for ablation.
+
+        Raises
+        ------
+        FeatureError
+            If there is no such group, or nothing is left.
+
+        Examples
+        --------
+        >>> TemplateSet.load("published").without("pos", "clusters").groups
+        ('neighbours', 'pairs', 'ngrams', 'orthography', 'lemma', 'note', 'section', 'lexicon')
+        """
+        self._check_groups(groups)
+        return self._keep(template for template in self.templates if template.group not in groups)
+
+    def only(self, *groups: str) -> TemplateSet:
+        """Return the templates of some groups."""
+        self._check_groups(groups)
+        return self._keep(template for template in self.templates if template.group in groups)
+
+    def rows(self) -> list[tuple[str, str, str]]:
+        """Return ``(group, name, pattern)`` of every template, from which `of` makes them again."""
+        return [(template.group, template.name, template.pattern) for template in self.templates]
+
+    def _check_groups(self, groups: Sequence[str]) -> None:
+        for group in groups:
+            if group not in self.groups:
+                raise FeatureError(
+                    f"{self.source}: there is no group {quoted(group)}{did_you_mean(group, self.groups)} "
+                    f"Expected one of {', '.join(self.groups)}"
+                )
+
+    def _keep(self, templates: Iterable[Template]) -> TemplateSet:
+        kept = tuple(templates)
+        if not kept:
+            raise FeatureError(f"{self.source}: no template is left; keep at least one group")
+        return TemplateSet(kept, self.source)
+
+
+def _read(path: Path) -> str:
+    try:
+        size = path.stat().st_size
+        if size > LARGEST_FILE:
+            raise FeatureError(f"{path}: the file has {size:,} bytes; a template file may have {LARGEST_FILE:,}")
+        return path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        raise FeatureError(
+            f"{path}: there is no such template file{did_you_mean(str(path), NAMED)} "
+            f"Expected a path or one of {', '.join(NAMED)}"
+        ) from None
+    except OSError as error:
+        raise FeatureError(f"{path}: the template file cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise FeatureError(f"{path}: byte {error.start} is not UTF-8; expected a TOML file in UTF-8") from None
+
+
+def _parts(pattern: object, where: str) -> tuple[Part, ...]:
+    if not isinstance(pattern, str) or not pattern.strip():
+        raise FeatureError(f'{where} is {quoted(pattern)}; expected columns with offsets, such as "word[-1] word[0]"')
+    parts = tuple(_part(text, where) for text in pattern.split())
+    if len(parts) > MOST_PARTS:
+        raise FeatureError(f"{where} combines {len(parts)} columns; expected at most {MOST_PARTS}")
+    for position, part in enumerate(parts):
+        if part in parts[:position]:
+            raise FeatureError(f"{where} has {str(part)!r} twice; once is enough")
+    return parts
+
+
+def _part(text: str, where: str) -> Part:
+    found = _PART.fullmatch(text)
+    if found is None:
+        raise FeatureError(f"{where}: cannot read {quoted(text)}; expected column[offset], such as word[-1]")
+    try:
+        column = column_named(found["column"])
+    except FeatureError as error:
+        raise FeatureError(f"{where}: {error}") from None
+    offset = found["offset"]
+    if offset is None:
+        return Part(column)
+    if not _OFFSET.fullmatch(offset):
+        raise FeatureError(
+            f"{where}: the offset in {quoted(text)} is {quoted(offset)}; "
+            f"expected a whole number from -{FARTHEST} to {FARTHEST}, such as {column.name}[-1]"
+        )
+    if column.source.is_per_sentence:
+        raise FeatureError(
+            f"{where}: {column.name!r} holds for the whole sentence and takes no offset; write {column.name!r}"
+        )
+    return Part(column, int(offset))

@@ -1,0 +1,82 @@
+"""The algebras a sweep can run in: one recursion, many quantities.
+
+The plain-Python sweeps take one of these; the kernels are compiled versions of the first three.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+Value = TypeVar("Value")
+Edge = tuple[int, int]
+"""A word and a label."""
+History = tuple[Edge, ...]
+Ranked = tuple[tuple[float, History], ...]
+"""Scores with what was chosen, best first."""
+
+
+@dataclass(frozen=True)
+class Algebra(Generic[Value]):
+    """How to add alternatives, multiply what happens together, and weigh an edge with a score."""
+
+    zero: Value
+    one: Value
+    plus: Callable[[Value, Value], Value]
+    times: Callable[[Value, Value], Value]
+    weigh: Callable[[float, Edge], Value]
+
+
+def log_add(left: float, right: float) -> float:
+    """Return log(exp(left) + exp(right)); -inf is the true zero."""
+    if left < right:
+        left, right = right, left
+    return left if right == -math.inf else left + math.log1p(math.exp(right - left))
+
+
+LOG_SUM: Algebra[float] = Algebra(
+    zero=-math.inf, one=0.0, plus=log_add, times=lambda left, right: left + right, weigh=lambda score, edge: score
+)
+"""Sum-product in log space: the log partition function."""
+
+COUNT: Algebra[int] = Algebra(
+    zero=0,
+    one=1,
+    plus=lambda left, right: left + right,
+    times=lambda left, right: left * right,
+    weigh=lambda score, edge: 0 if score == -math.inf else 1,
+)
+"""Exact integers: how many outcomes there are. An edge whose score is -inf does not exist."""
+
+
+def k_best(k: int) -> Algebra[Ranked]:
+    """Return the algebra of the k best outcomes, with what was chosen in each.
+
+    Examples
+    --------
+    >>> best = k_best(1)
+    >>> best.plus(best.weigh(1.0, (0, 4)), best.weigh(2.0, (0, 5)))
+    ((2.0, ((0, 5),)),)
+    """
+
+    def plus(left: Ranked, right: Ranked) -> Ranked:
+        return tuple(heapq.nsmallest(k, (*left, *right), key=_best_first))
+
+    def times(left: Ranked, right: Ranked) -> Ranked:
+        pairs = ((one[0] + other[0], one[1] + other[1]) for one in left for other in right)
+        return tuple(heapq.nsmallest(k, pairs, key=_best_first))
+
+    return Algebra(
+        zero=(),
+        one=((0.0, ()),),
+        plus=plus,
+        times=times,
+        weigh=lambda score, edge: () if score == -math.inf else ((score, (edge,)),),
+    )
+
+
+def _best_first(ranked: tuple[float, History]) -> tuple[float, Any]:
+    return -ranked[0], tuple(sorted(ranked[1]))

@@ -1,0 +1,114 @@
+"""The inside recursion over derivations, compiled: what ``mention-sets`` and ``published`` are made of.
+
+Branches are independent, so everything is a product along paths; but totals grow like exp(n^(2K)), so all is done in
+log space. See `derivations_reference` for the same thing in plain words.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+
+from hyperspan.structures.staircase import STAY, STEP
+
+_STAY, _STEP = STAY, STEP
+
+
+@numba.njit(nogil=True, cache=True)
+def edge_value(table, label, score, below):
+    """Return the log score of an edge together with everything below it."""
+    node, children = table.label_node[label], table.label_children[label]
+    value = score
+    if children & _STAY:
+        value += below[node]
+    if children & _STEP:
+        value += below[node + 1]
+    return value
+
+
+@numba.njit(nogil=True, cache=True)
+def inside_kernel(table, first_label, scores, begin, end, wants_max, inside):
+    """Fill ``inside`` of shape (n_words + 1, n_nodes + 1), whose last column is T, and return the log total.
+
+    ``inside[w, v]`` is the log sum (or maximum) over all ways to go on from node v at word w; -inf means none.
+    """
+    n_words, n_nodes, label_node = end - begin, table.n_nodes, table.label_node
+    inside[n_words, :] = -np.inf
+    log_total = 0.0
+    for word in range(n_words - 1, -1, -1):
+        row = scores[begin + word]
+        here, below = inside[word], inside[word + 1]
+        label = 2
+        for node in range(n_nodes):
+            first, top = label, -np.inf
+            while label < label_node.shape[0] and label_node[label] == node:
+                value = edge_value(table, label, row[first_label + label], below)
+                top = max(top, value)
+                label += 1
+            here[node] = top
+            if not wants_max and top > -np.inf:
+                total = 0.0
+                for edge in range(first, label):
+                    value = edge_value(table, edge, row[first_label + edge], below)
+                    total += math.exp(value - top)
+                here[node] = top + math.log(total)
+        no_start, start = row[first_label], row[first_label + 1] + here[0]
+        low, high = min(no_start, start), max(no_start, start)
+        if wants_max or low == -np.inf:
+            here[n_nodes] = high
+        else:
+            here[n_nodes] = high + math.log1p(math.exp(low - high))
+        log_total += here[n_nodes]
+    return log_total
+
+
+@numba.njit(nogil=True, cache=True)
+def outside_kernel(table, first_label, scores, begin, end, inside, uses, expected):
+    """Set the sentence's rows of ``expected`` to how often each edge is used on average.
+
+    ``uses`` of shape (2, n_nodes + 1) is room. Counts can be astronomical: a node is used once for every branch.
+    """
+    n_nodes, label_node, label_children = table.n_nodes, table.label_node, table.label_children
+    uses[0, :] = 0.0
+    for word in range(end - begin):
+        row, counts = scores[begin + word], expected[begin + word]
+        here, below = uses[word % 2], uses[(word + 1) % 2]
+        below[:] = 0.0
+        total = inside[word, n_nodes]
+        starts = math.exp(row[first_label + 1] + inside[word, 0] - total) if total > -np.inf else 0.0
+        counts[first_label] = math.exp(row[first_label] - total) if total > -np.inf else 0.0
+        counts[first_label + 1] = starts
+        here[0] += starts
+        for label in range(2, label_node.shape[0]):
+            node, children = label_node[label], label_children[label]
+            counts[first_label + label] = 0.0
+            if here[node] == 0.0 or inside[word, node] == -np.inf:
+                continue
+            value = edge_value(table, label, row[first_label + label], inside[word + 1])
+            if value == -np.inf:
+                continue
+            count = here[node] * math.exp(value - inside[word, node])
+            counts[first_label + label] = count
+            if children & _STAY:
+                below[node] += count
+            if children & _STEP:
+                below[node + 1] += count
+
+
+@numba.njit(nogil=True, cache=True)
+def derivations_block_kernel(
+    table, first_label, scores, first_word, begin, end, wants_expected, log_partition, expected
+):
+    """Sum one block over the sentences from begin to end; arguments as in `frontier.frontier_block_kernel`."""
+    longest = 0
+    for sentence in range(begin, end):
+        longest = max(longest, first_word[sentence + 1] - first_word[sentence])
+    inside = np.empty((longest + 1, table.n_nodes + 1))
+    uses = np.empty((2, table.n_nodes + 1))
+    for sentence in range(begin, end):
+        first, last = first_word[sentence], first_word[sentence + 1]
+        log_partition[sentence] = inside_kernel(table, first_label, scores, first, last, False, inside)
+        if wants_expected:
+            outside_kernel(table, first_label, scores, first, last, inside, uses, expected)

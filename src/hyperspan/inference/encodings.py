@@ -1,0 +1,128 @@
+"""Over the distinct encodings of a hypergraph structure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.errors import StructureError
+from hyperspan.inference.automaton import Automaton, staircase_automaton
+from hyperspan.inference.base import MOST_STEPS, HypergraphDistribution, mentions_found, room_for
+from hyperspan.inference.frontier import StaircaseTable, staircase_table
+from hyperspan.inference.outcomes import MOST_MENTIONS, Outcome, combine, most_probable, score_of
+from hyperspan.inference.paths import (
+    k_best_paths,
+    sample_paths,
+)
+from hyperspan.inference.restricted import Borders, find_borders, probable_kernel, restricted_log_prob_kernel
+from hyperspan.mentions import Mention
+from hyperspan.structures.decoding import Decoded
+from hyperspan.structures.hypergraph import Block
+from hyperspan.structures.staircase import NO_START
+
+
+class Encodings(HypergraphDistribution):
+    """Over the distinct encodings of a hypergraph structure."""
+
+    over = "encodings"
+
+    def _of_block(self, block: Block) -> tuple[StaircaseTable, Automaton, NDArray[np.float64]]:
+        return staircase_table(block.staircase), staircase_automaton(block.staircase), self.block_scores(block)
+
+    def k_best(self, k: int) -> list[Outcome]:
+        combined = [Outcome(0.0, ())]
+        for block in self.structure.blocks:
+            _, automaton, scores = self._of_block(block)
+            combined = combine(combined, k_best_paths(automaton, scores, k, block.first_label), k)
+        return [replace(outcome, edges=tuple(sorted(outcome.edges))) for outcome in combined]
+
+    def sample(self, n_samples: int, seed: int = 0) -> list[Outcome]:
+        rng = np.random.default_rng(seed)
+        edges: list[list[tuple[int, int]]] = [[] for _ in range(n_samples)]
+        for block in self.structure.blocks:
+            _, automaton, scores = self._of_block(block)
+            for drawn, into in zip(sample_paths(automaton, scores, n_samples, rng), edges, strict=True):
+                into.extend((word, block.first_label + label) for word, label in drawn)
+        return [Outcome(score_of(self.scores, into), tuple(sorted(into))) for into in edges]
+
+    def prob_of(self, mentions: Iterable[Mention]) -> float:
+        links: dict[int, dict[tuple[int, int], int]] = {}
+        starts: dict[int, set[int]] = {}
+        for mention in mentions:
+            block = self.place(mention)
+            if block is None:
+                return 0.0
+            required = links.setdefault(block.first_label, {})
+            starts.setdefault(block.first_label, set()).add(mention.start)
+            for word, node, child in block.staircase.path(mention):
+                required[word, node] = required.get((word, node), 0) | child
+        log_prob = 0.0
+        for block in self.structure.blocks:
+            if block.first_label in links:
+                log_prob += self._log_prob_of_links(block, links[block.first_label], starts[block.first_label])
+        return float(np.exp(min(log_prob, 0.0)))
+
+    def prob_of_edges(self, edges: Iterable[tuple[int, int]]) -> float:
+        """Return the probability of a partial structure: that each ``(word, label)`` is an edge of the outcome."""
+        by_block: dict[int, list[tuple[int, int]]] = {}
+        for word, label in edges:
+            if not (0 <= word < self.n_words and 0 <= label < self.structure.n_labels):
+                raise StructureError(f"there is no label {label} at word {word} here")
+            block = self.structure.block_of_label(label)
+            by_block.setdefault(block.first_label, []).append((word, label - block.first_label))
+        log_prob = 0.0
+        for block in self.structure.blocks:
+            if block.first_label in by_block:
+                table, _, _ = self._of_block(block)
+                allowed, active = self._unrestricted(table)
+                for word, label in by_block[block.first_label]:
+                    if label < 2:
+                        allowed[word, 1 - label] = False
+                    else:
+                        node = table.label_node[label]
+                        allowed[word, (table.label_node == node) & (np.arange(len(table.label_node)) != label)] = False
+                        active[word, node] = True
+                words = [word for word, _ in by_block[block.first_label]]
+                log_prob += self._log_prob(block, allowed, active, min(words), max(words) + 1)
+        return float(np.exp(min(log_prob, 0.0)))
+
+    def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> Decoded:
+        found: list[Mention] = []
+        truncated = False
+        for block in self.structure.blocks:
+            table, automaton, scores = self._of_block(block)
+            borders = self._borders(block)
+            if borders.log_total == -np.inf:
+                continue
+            room = room_for(limit, self.n_words)
+            n_found, was_cut = probable_kernel(table, automaton, borders, scores, threshold, MOST_STEPS, *room)
+            truncated |= was_cut
+            found.extend(mentions_found(block, n_found, *room))
+        return most_probable(found, limit, truncated)
+
+    def _borders(self, block: Block) -> Borders:
+        return find_borders(*self._of_block(block))
+
+    def _unrestricted(self, table: StaircaseTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        allowed = np.ones((self.n_words, len(table.label_node)), dtype=np.bool_)
+        return allowed, np.zeros((self.n_words, table.n_nodes), dtype=np.bool_)
+
+    def _log_prob_of_links(self, block: Block, links: dict[tuple[int, int], int], starts: set[int]) -> float:
+        table, _, _ = self._of_block(block)
+        allowed, active = self._unrestricted(table)
+        for (word, node), children in links.items():
+            allowed[word, (table.label_node == node) & (table.label_children & children != children)] = False
+            active[word, node] = True
+        allowed[list(starts), NO_START] = False
+        words = [word for word, _ in links]
+        return self._log_prob(block, allowed, active, min(words), max(words) + 1)
+
+    def _log_prob(
+        self, block: Block, allowed: NDArray[np.bool_], active: NDArray[np.bool_], first: int, last: int
+    ) -> float:
+        table, automaton, scores = self._of_block(block)
+        borders = self._borders(block)
+        return float(restricted_log_prob_kernel(table, automaton, borders, scores, allowed, active, first, last))

@@ -1,0 +1,70 @@
+"""Outcomes of a distribution, and how those of independent blocks are put together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.mentions import Mention
+from hyperspan.structures.decoding import Decoded
+from hyperspan.structures.structure import Encoding
+
+MOST_MENTIONS = 1_000
+"""How many mentions one sentence can yield; more sets the flag ``truncated``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One outcome of a distribution.
+
+    Attributes
+    ----------
+    score : float
+        The sum of the scores of its edges.
+    edges : tuple of (word, label)
+        In order; over sets of mentions an edge stands once for every use.
+    mentions : tuple of Mention, or None
+        The mentions, where the outcome is a set of mentions; None where it still has to be decoded.
+    truncated : bool
+        Whether it was too large to be written down whole.
+    """
+
+    score: float
+    edges: Encoding
+    mentions: tuple[Mention, ...] | None = None
+    truncated: bool = False
+
+
+def score_of(scores: NDArray[np.float64], edges: Sequence[tuple[int, int]]) -> float:
+    """Return the sum of the scores of edges given as ``(word, label)``."""
+    if not edges:
+        return 0.0
+    words, labels = zip(*edges, strict=True)
+    return float(scores[list(words), list(labels)].sum())
+
+
+def combine(left: list[Outcome], right: list[Outcome], k: int) -> list[Outcome]:
+    """Return the k best pairs of two lists in falling order."""
+    pairs = [
+        (one.score + other.score, i, j)
+        for i, one in enumerate(left)
+        for j, other in enumerate(right)
+        if (i + 1) * (j + 1) <= k
+    ]
+    pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
+    return [joined(left[i], right[j]) for _, i, j in pairs[:k]]
+
+
+def joined(one: Outcome, other: Outcome) -> Outcome:
+    """Return two outcomes of different blocks as one."""
+    mentions = None if one.mentions is None or other.mentions is None else one.mentions + other.mentions
+    return Outcome(one.score + other.score, one.edges + other.edges, mentions, one.truncated or other.truncated)
+
+
+def most_probable(found: list[Mention], limit: int, truncated: bool) -> Decoded:
+    """Return the most probable of the mentions found, in order of their words."""
+    found.sort(key=lambda mention: (-(mention.prob or 0.0), mention))
+    return Decoded(tuple(sorted(found[:limit])), truncated or len(found) > limit)

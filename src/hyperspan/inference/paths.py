@@ -1,0 +1,239 @@
+"""Sums, maxima and samples over the paths of an automaton, in log space: right for any finite scores and for -inf.
+
+These kernels serve every structure. The faster `frontier` and `chain` agree with them wherever scores stay within
+bounds, and hand over to them where they do not.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.errors import StructureError
+from hyperspan.inference.automaton import Automaton
+from hyperspan.inference.outcomes import Outcome
+from hyperspan.structures.structure import Encoding
+
+# Scores have shape (n_words, n_labels). Row t of a table belongs to the time before phase t % n_phases of word
+# t // n_phases.
+
+
+def k_best_paths(automaton: Automaton, scores: NDArray[np.float64], k: int, first_label: int = 0) -> list[Outcome]:
+    """Return the k best outcomes of a sentence, best first; ``first_label`` is added to the labels."""
+    n_words = len(scores)
+    shape = (n_words * automaton.n_phases + 1, automaton.n_states, k)
+    best_arc, best_rank = np.empty(shape, dtype=np.int32), np.empty(shape, dtype=np.int16 if k < 2**15 else np.int64)
+    found, found_score = np.empty((k, 2), dtype=np.int64), np.empty(k)
+    room = np.empty((2, automaton.n_states, k))
+    n_found = k_best_kernel(automaton, k, scores, room, best_arc, best_rank, found, found_score)
+    outcomes = []
+    for (state, rank), score in zip(found[:n_found].tolist(), found_score[:n_found].tolist(), strict=True):
+        labels = np.empty((n_words, automaton.n_phases), dtype=np.int64)
+        trace_kernel(automaton, best_arc, best_rank, state, rank, labels)
+        outcomes.append(Outcome(score, _edges(labels, first_label)))
+    return outcomes
+
+
+def sample_paths(
+    automaton: Automaton, scores: NDArray[np.float64], n_samples: int, rng: np.random.Generator
+) -> list[Encoding]:
+    """Draw outcomes in proportion to their probability."""
+    n_times = len(scores) * automaton.n_phases
+    log_forward = np.empty((n_times + 1, automaton.n_states))
+    log_forward_kernel(automaton, scores, log_forward)
+    log_total = log_total_kernel(automaton, log_forward)
+    if log_total == -np.inf:
+        raise StructureError("nothing can be drawn: every outcome is forbidden")
+    labels = np.empty((n_samples, len(scores), automaton.n_phases), dtype=np.int64)
+    uniform = rng.random((n_samples, n_times + 1))
+    sample_kernel(automaton, scores, log_forward, log_total, uniform, labels)
+    return [_edges(drawn, 0) for drawn in labels]
+
+
+def _edges(labels: NDArray[np.int64], first_label: int) -> Encoding:
+    words, phases = np.nonzero(labels >= 0)
+    found = sorted(zip(words.tolist(), (labels[words, phases] + first_label).tolist(), strict=True))
+    return tuple(found)
+
+
+@numba.njit(nogil=True, cache=True)
+def arc_weight(automaton, arc, word, scores):
+    """Return the score of an arc at a word."""
+    label = automaton.arc_label[arc]
+    return automaton.arc_score[arc] if label < 0 else automaton.arc_score[arc] + scores[word, label]
+
+
+@numba.njit(nogil=True, cache=True)
+def log_forward_kernel(automaton, scores, log_forward):
+    """Fill ``log_forward`` of shape (n_words * n_phases + 1, n_states): the log sum over paths that lead there."""
+    n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
+    first_arc, arc_from = automaton.first_arc, automaton.arc_from
+    log_forward[0, :] = -np.inf
+    log_forward[0, automaton.start] = 0.0
+    for time in range(n_words * n_phases):
+        word, phase = time // n_phases, time % n_phases
+        for state in range(n_states):
+            begin, end = first_arc[phase * n_states + state], first_arc[phase * n_states + state + 1]
+            top = -np.inf
+            for arc in range(begin, end):
+                value = log_forward[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
+                top = max(top, value)
+            if top == -np.inf:
+                log_forward[time + 1, state] = -np.inf
+                continue
+            total = 0.0
+            for arc in range(begin, end):
+                value = log_forward[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
+                total += math.exp(value - top)
+            log_forward[time + 1, state] = top + math.log(total)
+
+
+@numba.njit(nogil=True, cache=True)
+def log_total_kernel(automaton, log_forward):
+    """Return the log sum over all complete paths."""
+    last = log_forward.shape[0] - 1
+    top = -np.inf
+    for state in range(log_forward.shape[1]):
+        if automaton.final[state]:
+            top = max(top, log_forward[last, state])
+    if top == -np.inf:
+        return top
+    total = 0.0
+    for state in range(log_forward.shape[1]):
+        if automaton.final[state]:
+            total += math.exp(log_forward[last, state] - top)
+    return top + math.log(total)
+
+
+@numba.njit(nogil=True, cache=True)
+def log_expected_kernel(automaton, scores, log_forward, log_total, expected, expected_arc):
+    """Add to ``expected`` (n_words, n_labels) how often each label is used, and to ``expected_arc`` each arc."""
+    n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
+    first_arc, arc_from, arc_label = automaton.first_arc, automaton.arc_from, automaton.arc_label
+    after = np.full(n_states, -np.inf)
+    before = np.empty(n_states)
+    for state in range(n_states):
+        if automaton.final[state]:
+            after[state] = 0.0
+    for time in range(n_words * n_phases - 1, -1, -1):
+        word, phase = time // n_phases, time % n_phases
+        # The sum over arcs out of a state, by its greatest term first: arcs are sorted by the state they lead to.
+        before[:] = -np.inf
+        for state in range(n_states):
+            if after[state] == -np.inf:
+                continue
+            for arc in range(first_arc[phase * n_states + state], first_arc[phase * n_states + state + 1]):
+                weight = arc_weight(automaton, arc, word, scores)
+                if weight == -np.inf:
+                    continue
+                source = arc_from[arc]
+                value = weight + after[state]
+                low, high = min(before[source], value), max(before[source], value)
+                before[source] = high + math.log1p(math.exp(low - high))
+                share = math.exp(log_forward[time, source] + value - log_total)
+                expected_arc[arc] += share
+                if arc_label[arc] >= 0:
+                    expected[word, arc_label[arc]] += share
+        after[:] = before
+
+
+@numba.njit(nogil=True, cache=True)
+def k_best_kernel(automaton, k, scores, best, best_arc, best_rank, found, found_score):
+    """Find the k best paths.
+
+    ``best`` of shape (2, n_states, k) is room for scores in falling order (-inf where there are fewer), of the times
+    before and after a phase in turn. ``best_arc`` and ``best_rank`` of shape (n_times + 1, n_states, k) get how each
+    was reached, ``found`` of shape (k, 2) the state and rank of the k best complete paths, ``found_score`` their
+    scores.
+    Returns how many there are. Of equal scores, the arc that comes first in the automaton wins.
+    """
+    n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
+    first_arc, arc_from = automaton.first_arc, automaton.arc_from
+    best[0, :, :] = -np.inf
+    best[0, automaton.start, 0] = 0.0
+    n_times = n_words * n_phases
+    for time in range(n_times):
+        word, phase = time // n_phases, time % n_phases
+        before, after = time % 2, (time + 1) % 2
+        for state in range(n_states):
+            best[after, state, :] = -np.inf
+            for arc in range(first_arc[phase * n_states + state], first_arc[phase * n_states + state + 1]):
+                weight = arc_weight(automaton, arc, word, scores)
+                for rank in range(k):
+                    value = best[before, arc_from[arc], rank] + weight
+                    if not value > best[after, state, k - 1]:
+                        break  # ranks come in falling order, so no later one fits either
+                    place = k - 1
+                    while place > 0 and value > best[after, state, place - 1]:
+                        best[after, state, place] = best[after, state, place - 1]
+                        best_arc[time + 1, state, place] = best_arc[time + 1, state, place - 1]
+                        best_rank[time + 1, state, place] = best_rank[time + 1, state, place - 1]
+                        place -= 1
+                    best[after, state, place] = value
+                    best_arc[time + 1, state, place] = arc
+                    best_rank[time + 1, state, place] = rank
+    last = n_times % 2
+    n_found = 0
+    used = np.zeros(n_states, dtype=np.int64)
+    while n_found < k:
+        winner = -1
+        for state in range(n_states):
+            if automaton.final[state] and used[state] < k:
+                value = best[last, state, used[state]]
+                if value > -np.inf and (winner < 0 or value > best[last, winner, used[winner]]):
+                    winner = state
+        if winner < 0:
+            break
+        found[n_found, 0], found[n_found, 1] = winner, used[winner]
+        found_score[n_found] = best[last, winner, used[winner]]
+        used[winner] += 1
+        n_found += 1
+    return n_found
+
+
+@numba.njit(nogil=True, cache=True)
+def trace_kernel(automaton, best_arc, best_rank, state, rank, labels):
+    """Follow one of the k best paths back; ``labels`` (n_words, n_phases) gets its labels, -1 where there is none."""
+    n_phases = automaton.n_phases
+    for time in range(labels.shape[0] * n_phases - 1, -1, -1):
+        arc = best_arc[time + 1, state, rank]
+        rank = best_rank[time + 1, state, rank]
+        labels[time // n_phases, time % n_phases] = automaton.arc_label[arc]
+        state = automaton.arc_from[arc]
+
+
+@numba.njit(nogil=True, cache=True)
+def sample_kernel(automaton, scores, log_forward, log_total, uniform, labels):
+    """Draw paths in proportion to their probability.
+
+    ``uniform`` of shape (n_samples, n_times + 1) holds random numbers in [0, 1); ``labels`` of shape (n_samples,
+    n_words, n_phases) gets the labels of the paths.
+    """
+    n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
+    first_arc, arc_from, arc_label = automaton.first_arc, automaton.arc_from, automaton.arc_label
+    n_times = n_words * n_phases
+    for sample in range(labels.shape[0]):
+        draw = uniform[sample, n_times]
+        state = -1
+        for candidate in range(n_states):
+            if automaton.final[candidate] and log_forward[n_times, candidate] > -np.inf:
+                state = candidate
+                draw -= math.exp(log_forward[n_times, candidate] - log_total)
+                if draw < 0.0:
+                    break
+        for time in range(n_times - 1, -1, -1):
+            word, phase = time // n_phases, time % n_phases
+            draw = uniform[sample, time]
+            chosen = -1
+            for arc in range(first_arc[phase * n_states + state], first_arc[phase * n_states + state + 1]):
+                value = log_forward[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
+                if value > -np.inf:
+                    chosen = arc
+                    draw -= math.exp(value - log_forward[time + 1, state])
+                    if draw < 0.0:
+                        break
+            labels[sample, word, phase] = arc_label[chosen]
+            state = arc_from[chosen]

@@ -1,0 +1,337 @@
+"""Sweeps restricted to encodings that contain given edges, and the search for probable mentions.
+
+The probability of a mention is the share of the total that is left when every node on its path must be active and must
+have the link the path needs. Outside the mention's words nothing is restricted, so the sums before and after them are
+computed once per sentence and a mention costs only its own words. Each further link can only lower the probability, so
+a depth-first search that gives up below a threshold finds *every* mention at least that probable.
+
+All of it exists twice, in scaled products and in log space, chosen per sentence by the bounds of `frontier`. Vectors
+over states at the border before word w are row w of the tables; in scaled products they are divided by ``scales``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.inference.automaton import Automaton
+from hyperspan.inference.frontier import (
+    StaircaseTable,
+    is_within_bounds_kernel,
+    node_backward_kernel,
+    node_forward_kernel,
+    rescale_kernel,
+    start_backward_kernel,
+    start_forward_kernel,
+    word_forward_kernel,
+)
+from hyperspan.inference.paths import arc_weight, log_forward_kernel, log_total_kernel
+from hyperspan.structures.staircase import END, STEP
+
+_END, _STEP = END, STEP
+
+
+class Borders(NamedTuple):
+    """The sums up to and from every word border of one sentence and block; see the module's text.
+
+    ``is_log`` tells which kind they are. ``exps`` (n_words, n_labels) and ``scales`` (n_words,) belong to scaled
+    products only.
+    """
+
+    is_log: bool
+    log_total: float
+    forward: NDArray[np.float64]
+    backward: NDArray[np.float64]
+    start_prob: NDArray[np.float64]
+    exps: NDArray[np.float64]
+    scales: NDArray[np.float64]
+
+
+def find_borders(table: StaircaseTable, automaton: Automaton, scores: NDArray[np.float64]) -> Borders:
+    """Sum one sentence of one block up to and from every word border; ``scores`` has shape (n_words, n_labels)."""
+    n_words, n_states = len(scores), automaton.n_states
+    forward, backward = np.empty((n_words + 1, n_states)), np.empty((n_words + 1, n_states))
+    start_prob, exps, scales = np.empty(n_words), np.empty(scores.shape), np.empty(n_words)
+    is_log = not is_within_bounds_kernel(table, 0, scores, 0, n_words)
+    if is_log:
+        log_total = log_borders_kernel(automaton, scores, forward, backward, start_prob)
+    else:
+        log_total = borders_kernel(table, scores, exps, forward, backward, scales, start_prob)
+    return Borders(is_log, log_total, forward, backward, start_prob, exps, scales)
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def borders_kernel(table, scores, exps, forward, backward, scales, start_prob):
+    """Fill the sums before and after every word border of one sentence, in scaled products.
+
+    ``scores`` and ``exps`` have shape (n_words, n_labels), ``forward`` and ``backward`` (n_words + 1, n_states),
+    ``scales`` and ``start_prob`` (n_words,). Every product of a forward and a backward row is 1 afterwards. Returns the
+    log partition function; if it is -inf the tables mean nothing.
+    """
+    n_words, n_nodes, n_states = scores.shape[0], table.n_nodes, 1 << table.n_nodes
+    label_weight = table.label_weight
+    states = np.empty((n_nodes + 2) * n_states)
+    weights = np.zeros((n_words, 4 * n_nodes))
+    forward[0, :] = 0.0
+    forward[0, 0] = 1.0
+    log_total = 0.0
+    for word in range(n_words):
+        for label in range(label_weight.shape[0]):
+            exps[word, label] = math.exp(scores[word, label])
+            if label >= 2:
+                weights[word, label_weight[label]] += exps[word, label]
+        states[:n_states] = forward[word]
+        last = word_forward_kernel(n_nodes, states, 0, exps, weights, word)
+        scales[word] = rescale_kernel(states, last, n_states)
+        if scales[word] == 0.0:
+            return -np.inf
+        log_total += math.log(scales[word])
+        forward[word + 1] = states[last : last + n_states]
+    if forward[n_words, 0] == 0.0:
+        return -np.inf
+    log_total += math.log(forward[n_words, 0])
+    backward[n_words, :] = 0.0
+    backward[n_words, 0] = 1.0 / forward[n_words, 0]
+    for word in range(n_words - 1, -1, -1):
+        back = backward[word]
+        for state in range(n_states):
+            back[state] = backward[word + 1, state] / scales[word]
+        for node in range(n_nodes):
+            node_backward_kernel(
+                states,  # only the sums it returns depend on the states, and they are not used here
+                0,
+                back,
+                n_states,
+                node,
+                node == n_nodes - 1,
+                weights[word, 4 * node],
+                weights[word, 4 * node + 1],
+                weights[word, 4 * node + 2],
+                weights[word, 4 * node + 3],
+            )
+        states[:n_states] = forward[word]
+        _, by_start = start_backward_kernel(states, 0, back, n_states, exps[word, 0], exps[word, 1])
+        start_prob[word] = exps[word, 1] * by_start
+    return log_total
+
+
+@numba.njit(nogil=True, cache=True)
+def log_borders_kernel(automaton, scores, forward, backward, start_prob):
+    """Fill the same tables in log space; there every product of a forward and a backward row is the total."""
+    n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
+    first_arc, arc_from, arc_label = automaton.first_arc, automaton.arc_from, automaton.arc_label
+    table = np.empty((n_words * n_phases + 1, n_states))
+    log_forward_kernel(automaton, scores, table)
+    log_total = log_total_kernel(automaton, table)
+    for word in range(n_words + 1):
+        forward[word] = table[word * n_phases]
+    for state in range(n_states):
+        backward[n_words, state] = 0.0 if automaton.final[state] else -np.inf
+    after, before = np.empty(n_states), np.empty(n_states)
+    for word in range(n_words - 1, -1, -1):
+        after[:] = backward[word + 1]
+        start_prob[word] = 0.0
+        for phase in range(n_phases - 1, -1, -1):
+            before[:] = -np.inf
+            for state in range(n_states):
+                if after[state] == -np.inf:
+                    continue
+                for arc in range(first_arc[phase * n_states + state], first_arc[phase * n_states + state + 1]):
+                    value = after[state] + arc_weight(automaton, arc, word, scores)
+                    if value == -np.inf:
+                        continue
+                    source = arc_from[arc]
+                    low, high = min(before[source], value), max(before[source], value)
+                    before[source] = high + math.log1p(math.exp(low - high))
+                    if phase == 0 and arc_label[arc] == 1:
+                        start_prob[word] += math.exp(forward[word, source] + value - log_total)
+            after[:] = before
+        backward[word] = after
+    return log_total
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def advance_kernel(table, exps, word, allowed, must_be_active, source, target, states, weights):
+    """Take a vector over states across a word in scaled products, using only allowed labels.
+
+    ``allowed`` (n_labels,) says which; ``must_be_active`` (n_nodes,) which nodes must be active. ``states`` is room for
+    (n_nodes + 2) * n_states, ``weights`` for 4 * n_nodes.
+    """
+    n_nodes, n_states, label_weight = table.n_nodes, 1 << table.n_nodes, table.label_weight
+    for weight in range(4 * n_nodes):
+        weights[weight] = 0.0
+    for label in range(2, label_weight.shape[0]):
+        if allowed[label]:
+            weights[label_weight[label]] += exps[word, label]
+    for state in range(n_states):
+        states[state] = source[state]
+    no_start = exps[word, 0] if allowed[0] else 0.0
+    start = exps[word, 1] if allowed[1] else 0.0
+    start_forward_kernel(states, 0, n_states, n_states, no_start, start)
+    at = n_states
+    for node in range(n_nodes - 1, -1, -1):
+        if must_be_active[node]:
+            for state in range(n_states):
+                if not state >> node & 1:
+                    states[at + state] = 0.0
+        node_forward_kernel(
+            states,
+            at,
+            at + n_states,
+            n_states,
+            node,
+            node == n_nodes - 1,
+            weights[4 * node],
+            weights[4 * node + 1],
+            weights[4 * node + 2],
+            weights[4 * node + 3],
+        )
+        at += n_states
+    for state in range(n_states):
+        target[state] = states[at + state]
+
+
+@numba.njit(nogil=True, cache=True)
+def log_advance_kernel(automaton, scores, word, allowed, must_be_active, source, target, room):
+    """Take a vector over states across a word in log space; ``room`` has shape (2, n_states)."""
+    n_states, n_phases = automaton.n_states, automaton.n_phases
+    first_arc, arc_from, arc_label = automaton.first_arc, automaton.arc_from, automaton.arc_label
+    room[0] = source
+    for phase in range(n_phases):
+        before, after = room[phase % 2], room[(phase + 1) % 2]
+        active = phase > 0 and must_be_active[n_phases - 1 - phase]
+        for state in range(n_states):
+            total = -np.inf
+            for arc in range(first_arc[phase * n_states + state], first_arc[phase * n_states + state + 1]):
+                label = arc_label[arc]
+                if (label < 0 and active) or (label >= 0 and not allowed[label]):
+                    continue
+                value = before[arc_from[arc]] + arc_weight(automaton, arc, word, scores)
+                if value > -np.inf:
+                    low, high = min(total, value), max(total, value)
+                    total = high + math.log1p(math.exp(low - high))
+            after[state] = total
+    target[:] = room[n_phases % 2]
+
+
+@numba.njit(nogil=True, cache=True)
+def product_kernel(forward, backward):
+    """Return the product of two vectors over states in scaled products."""
+    total = 0.0
+    for state in range(forward.shape[0]):
+        total += forward[state] * backward[state]
+    return total
+
+
+@numba.njit(nogil=True, cache=True)
+def log_product_kernel(forward, backward):
+    """Return the log of the product of two vectors over states given by their logs."""
+    total = -np.inf
+    for state in range(forward.shape[0]):
+        value = forward[state] + backward[state]
+        if value > -np.inf:
+            low, high = min(total, value), max(total, value)
+            total = high + math.log1p(math.exp(low - high))
+    return total
+
+
+@numba.njit(nogil=True, cache=True)
+def restricted_log_prob_kernel(table, automaton, borders, scores, allowed, must_be_active, first, last):
+    """Return the log probability that from word first to word last only allowed edges stand, and nodes are active.
+
+    ``allowed`` of shape (n_words, n_labels) and ``must_be_active`` of shape (n_words, n_nodes) are looked at from first
+    to last only.
+    """
+    n_nodes, n_states = table.n_nodes, 1 << table.n_nodes
+    states, weights = np.empty((n_nodes + 2) * n_states), np.empty(4 * n_nodes)
+    room, here, there = np.empty((2, n_states)), borders.forward[first].copy(), np.empty(n_states)
+    log_scale = 0.0
+    for word in range(first, last):
+        if borders.is_log:
+            log_advance_kernel(automaton, scores, word, allowed[word], must_be_active[word], here, there, room)
+        else:
+            advance_kernel(table, borders.exps, word, allowed[word], must_be_active[word], here, there, states, weights)
+            # Rescaled by itself, since what is left may be improbable beyond any double.
+            total = rescale_kernel(there, 0, n_states)
+            if not total > 0.0:
+                return -np.inf
+            log_scale += math.log(total) - math.log(borders.scales[word])
+        here[:] = there
+    if borders.is_log:
+        return log_product_kernel(here, borders.backward[last]) - borders.log_total
+    left = product_kernel(here, borders.backward[last])
+    return log_scale + math.log(left) if left > 0.0 else -np.inf
+
+
+@numba.njit(nogil=True, cache=True)
+def probable_kernel(
+    table, automaton, borders, scores, threshold, most_steps, found_start, found_prob, found_nodes, found_length
+):
+    """Find every mention whose probability is at least the threshold.
+
+    ``found_start``, ``found_prob``, ``found_length`` of shape (limit,) and ``found_nodes`` of shape (limit, n_words)
+    get the first word, probability, number of words and nodes of their paths. Returns how many, and whether the search
+    was cut short by the limit or by ``most_steps`` words advanced.
+    """
+    n_words, n_nodes, n_states = scores.shape[0], table.n_nodes, 1 << table.n_nodes
+    label_node, label_children, n_labels = table.label_node, table.label_children, table.label_node.shape[0]
+    states, weights, room = np.empty((n_nodes + 2) * n_states), np.empty(4 * n_nodes), np.empty((2, n_states))
+    vectors = np.empty((n_words + 1, n_states))
+    nodes = np.zeros(n_words + 1, dtype=np.int64)
+    next_child = np.zeros(n_words + 1, dtype=np.int64)
+    allowed = np.ones(n_labels, dtype=np.bool_)
+    active = np.zeros(n_nodes, dtype=np.bool_)
+    n_found, n_steps = 0, 0
+    for start in range(n_words):
+        if borders.start_prob[start] < threshold:
+            continue
+        vectors[0] = borders.forward[start]
+        depth, nodes[0], next_child[0] = 0, 0, 0
+        while depth >= 0:
+            child = 1 << next_child[depth]
+            next_child[depth] += 1
+            node, word = nodes[depth], start + depth
+            exists = child == _END or word + 1 < n_words
+            has_child = False
+            for label in range(2, n_labels):
+                of_node = label_node[label] == node
+                allowed[label] = not of_node or label_children[label] & child != 0
+                has_child = has_child or (of_node and label_children[label] & child != 0)
+            allowed[0] = depth > 0
+            active[:] = False
+            active[node] = True
+            prob = 0.0
+            if exists and has_child:
+                if n_steps >= most_steps:
+                    return n_found, True
+                n_steps += 1
+                here, there = vectors[depth], vectors[depth + 1]
+                if borders.is_log:
+                    log_advance_kernel(automaton, scores, word, allowed, active, here, there, room)
+                    log_prob = log_product_kernel(there, borders.backward[word + 1]) - borders.log_total
+                    prob = math.exp(min(0.0, log_prob))
+                else:
+                    advance_kernel(table, borders.exps, word, allowed, active, here, there, states, weights)
+                    for state in range(n_states):
+                        there[state] /= borders.scales[word]
+                    prob = min(1.0, product_kernel(there, borders.backward[word + 1]))
+            if prob >= threshold and prob > 0.0:
+                if child == _END:
+                    if n_found == found_start.shape[0]:
+                        return n_found, True
+                    found_start[n_found], found_prob[n_found], found_length[n_found] = start, prob, depth + 1
+                    for step in range(depth + 1):
+                        found_nodes[n_found, step] = nodes[step]
+                    n_found += 1
+                else:
+                    nodes[depth + 1] = node + (1 if child == _STEP else 0)
+                    next_child[depth + 1] = 0
+                    depth += 1
+                    continue
+            while depth >= 0 and next_child[depth] == 3:
+                depth -= 1
+    return n_found, False

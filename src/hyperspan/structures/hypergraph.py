@@ -1,0 +1,210 @@
+"""The hypergraph structures: ``mention``, ``shared`` and ``split`` are staircases side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from hyperspan.errors import StructureError
+from hyperspan.mentions import Mention
+from hyperspan.structures.staircase import NO_START, START, Staircase
+from hyperspan.structures.structure import (
+    Encoded,
+    Encoding,
+    check_end,
+    check_max_components,
+    check_type,
+    check_types,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One staircase of one type, and where its labels begin among all labels."""
+
+    type: str
+    type_id: int
+    staircase: Staircase
+    first_label: int
+
+
+@dataclass(frozen=True)
+class Hypergraph:
+    """A structure made of staircases: the same for every type, none of which interact.
+
+    Parameters
+    ----------
+    name : str
+        What users call it.
+    types : tuple of str
+        The types of mentions, in the order of their labels.
+    staircases : tuple of Staircase
+        What each type has. A mention belongs to the first that holds it.
+
+    Examples
+    --------
+    >>> structure = Hypergraph("shared", ("Finding",), (Staircase(2),))
+    >>> encoded = structure.encode([Mention("Finding", [(0, 1), (2, 3)])], n_words=3)
+    >>> [f"{word}:{structure.label_name(label)}" for word, label in encoded.encoding]
+    ['0:Finding T→B0', '0:Finding B0→O1', '1:Finding T→X', '1:Finding O1→B1', '2:Finding T→X', '2:Finding B1→X']
+    """
+
+    name: str
+    types: tuple[str, ...]
+    staircases: tuple[Staircase, ...]
+
+    def __post_init__(self) -> None:
+        check_types(self.types)
+        check_max_components(self.max_components)
+
+    @property
+    def max_components(self) -> int:
+        """The most parts a mention can have."""
+        return max((staircase.n_parts for staircase in self.staircases), default=0)
+
+    @property
+    def labels_per_type(self) -> int:
+        """How many labels each type has."""
+        return sum(staircase.n_labels for staircase in self.staircases)
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are: the width of a score array."""
+        return len(self.types) * self.labels_per_type
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Every staircase of every type, in the order of their labels."""
+        blocks, first_label = [], 0
+        for type_id, type in enumerate(self.types):
+            for staircase in self.staircases:
+                blocks.append(Block(type, type_id, staircase, first_label))
+                first_label += staircase.n_labels
+        return tuple(blocks)
+
+    def block_of_label(self, label: int) -> Block:
+        """Return the block that a label belongs to.
+
+        Raises
+        ------
+        StructureError
+            If there is no such label.
+        """
+        if not 0 <= label < self.n_labels:
+            raise StructureError(f"label {label} is not one of the {self.n_labels} of {self.name!r}")
+        return next(block for block in reversed(self.blocks) if block.first_label <= label)
+
+    def label_name(self, label: int) -> str:
+        """Name a label: its type, the number of parts where staircases are split by it, and its edge."""
+        block = self.block_of_label(label)
+        parts = f" ({block.staircase.n_parts})" if block.staircase.exact else ""
+        return f"{block.type}{parts} {block.staircase.label_name(label - block.first_label)}"
+
+    def block_of(self, mention: Mention) -> Block | None:
+        """Return where a mention is written, or None if it has too many parts.
+
+        Raises
+        ------
+        StructureError
+            If the type is not one of this structure's.
+        """
+        check_type(mention, self.types)
+        return next((block for block in self._blocks_by_type[mention.type] if block.staircase.holds(mention)), None)
+
+    @cached_property
+    def _blocks_by_type(self) -> dict[str, list[Block]]:
+        return {type: [block for block in self.blocks if block.type == type] for type in self.types}
+
+    def encode(self, mentions: Iterable[Mention], n_words: int) -> Encoded:
+        """Return the edges of a set of mentions; those with too many parts are left out and given back."""
+        return self._written(mentions, n_words, Staircase.encode)
+
+    def unfold(self, mentions: Iterable[Mention], n_words: int) -> Encoded:
+        """Return the edges of the mentions' prefix trees, an edge once for every use: what ``mention-sets`` scores."""
+        return self._written(mentions, n_words, Staircase.unfold)
+
+    def _written(
+        self,
+        mentions: Iterable[Mention],
+        n_words: int,
+        write: Callable[[Staircase, list[Mention], int], list[tuple[int, int]]],
+    ) -> Encoded:
+        held: dict[int, list[Mention]] = {}
+        left_out = []
+        for mention in sorted(set(mentions)):
+            check_end(mention, n_words)
+            block = self.block_of(mention)
+            if block is None:
+                left_out.append(mention)
+            else:
+                held.setdefault(block.first_label, []).append(mention)
+        first_labels = [block.first_label for block in self.blocks]
+        encoding = [(word, first_label + NO_START) for word in range(n_words) for first_label in first_labels]
+        for index, block in enumerate(self.blocks):
+            if block.first_label not in held:
+                continue
+            for word, label in write(block.staircase, held[block.first_label], n_words):
+                if label == START:
+                    encoding[word * len(first_labels) + index] = (word, block.first_label + START)
+                elif label != NO_START:
+                    encoding.append((word, block.first_label + label))
+        encoding.sort()
+        return Encoded(tuple(encoding), tuple(left_out))
+
+    def edges_of(self, encoding: Encoding) -> Iterator[tuple[Block, dict[tuple[int, int], int], list[int]]]:
+        """Take an encoding apart: for each block the children of every node in it, and the words where T starts.
+
+        Blocks without any mention, most of them as a rule, are passed over.
+
+        Raises
+        ------
+        StructureError
+            If a label is not one of this structure's.
+        """
+        found: dict[int, tuple[Block, dict[tuple[int, int], int], list[int]]] = {}
+        meanings = self._meanings
+        for word, label in encoding:
+            try:
+                meaning = meanings[label]
+            except KeyError:
+                raise StructureError(f"label {label} is not one of the {self.n_labels} of {self.name!r}") from None
+            if meaning is None:
+                continue
+            block, node, bits = meaning
+            if block.first_label not in found:
+                found[block.first_label] = block, {}, []
+            if bits:
+                found[block.first_label][1][word, node] = bits
+            else:
+                found[block.first_label][2].append(word)
+        for first_label in sorted(found):
+            yield found[first_label]
+
+    @cached_property
+    def _meanings(self) -> dict[int, tuple[Block, int, int] | None]:
+        """The block, node and children of each label; no children for T → B0, nothing at all for T → X."""
+        meanings: dict[int, tuple[Block, int, int] | None] = {}
+        for block in self.blocks:
+            meanings[block.first_label + NO_START] = None
+            meanings[block.first_label + START] = (block, 0, 0)
+            for (node, bits), label in block.staircase.label_of.items():
+                meanings[block.first_label + label] = (block, node, bits)
+        return meanings
+
+
+def mention_structure(types: Sequence[str], max_components: int = 1) -> Hypergraph:
+    """Return the structure of Lu & Roth 2015: contiguous mentions that may overlap. ``max_components`` is always 1."""
+    return Hypergraph("mention", tuple(types), (Staircase(1),))
+
+
+def shared_structure(types: Sequence[str], max_components: int = 3) -> Hypergraph:
+    """Return the paper's SHARED structure: one staircase for mentions of any number of parts."""
+    return Hypergraph("shared", tuple(types), (Staircase(max_components),))
+
+
+def split_structure(types: Sequence[str], max_components: int = 3) -> Hypergraph:
+    """Return the paper's SPLIT structure: a staircase for each number of parts."""
+    return Hypergraph(
+        "split", tuple(types), tuple(Staircase(n_parts, exact=True) for n_parts in range(1, max_components + 1))
+    )

@@ -1,0 +1,28 @@
+"""From text to sentences of tokens, with character offsets kept exactly; and annotators."""
+
+from hyperspan.text.annotators import Annotator, annotator, installed_annotators
+from hyperspan.text.marks import is_mark, normal_form
+from hyperspan.text.notes import NOTE_TYPES, note_type
+from hyperspan.text.pipeline import as_sentences, join_sentences, split_document, whole_sentence
+from hyperspan.text.sections import Section, find_sections, section_name
+from hyperspan.text.sentences import split_sentences
+from hyperspan.text.tokens import tokenize
+
+__all__ = [
+    "NOTE_TYPES",
+    "Annotator",
+    "Section",
+    "annotator",
+    "as_sentences",
+    "find_sections",
+    "installed_annotators",
+    "is_mark",
+    "join_sentences",
+    "normal_form",
+    "note_type",
+    "section_name",
+    "split_document",
+    "split_sentences",
+    "tokenize",
+    "whole_sentence",
+]

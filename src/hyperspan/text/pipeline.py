@@ -1,0 +1,273 @@
+"""From documents to sentences and back, with every mention kept or reported.
+
+Sentence boundaries never depend on the mentions, because a text to be predicted has none.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from hyperspan.errors import AlignmentError, MentionError
+from hyperspan.findings import Findings, quoted
+from hyperspan.mentions import Document, Mention, Sentence, Span, Unit, to_characters, to_tokens
+from hyperspan.text.lines import split_lines
+from hyperspan.text.marks import mask_marks
+from hyperspan.text.notes import note_type
+from hyperspan.text.sections import known_headings, section_at, sections_of
+from hyperspan.text.sentences import LineEnds, sentences_of
+from hyperspan.text.tokens import tokenize
+
+
+def split_document(
+    document: Document, findings: Findings | None = None, *, line_ends: LineEnds = "auto", language: str = "en"
+) -> list[Sentence]:
+    """Split a document into sentences with tokens, and bring its mentions over.
+
+    Tokens are the text as it stands, with their offsets in it. A sentence takes the document's attributes, and beside
+    them ``section`` and ``note_type`` where these are known.
+
+    Parameters
+    ----------
+    document : Document
+        What to split.
+    findings : Findings, optional
+        Takes the mentions that cannot be kept: ``crosses-sentence`` for one that no single sentence contains,
+        ``inside-token`` for one with a boundary inside a token (widened if that is wanted), ``no-token`` for one that
+        covers white space only, and ``duplicate`` for one that becomes equal to another. If not given, the first of
+        them is an error.
+    line_ends : {"auto", "always", "never"}
+        When the end of a line ends a sentence, as in `split_sentences`.
+    language : str
+        Whose headings are known.
+
+    Examples
+    --------
+    >>> text = "IMPRESSION: Infarctions either water shed or embolic. No bleed."
+    >>> document = Document("note 7", text, [Mention("Finding", [(12, 23), (31, 41)])])
+    >>> first, second = split_document(document)
+    >>> first.text_of(first.mentions[0]), first.attributes["section"]
+    ('Infarctions … water shed', 'impression')
+    >>> second.tokens, second.offsets
+    (('No', 'bleed', '.'), ((54, 56), (57, 62), (62, 63)))
+    """
+    text = document.text
+    masked = mask_marks(text)
+    lines = split_lines(masked, known_headings(language))
+    spans = sentences_of(masked, lines, line_ends=line_ends)
+    sections = sections_of(masked, lines, language)
+    attributes = _attributes(document)
+    offsets = [tokenize(text, start, end) for start, end in spans]
+    mentions = _place_mentions(document, offsets, findings or Findings())
+    return [
+        _sentence(document, offsets[index], mentions[index], _with_section(attributes, section_at(sections, start)))
+        for index, (start, _) in enumerate(spans)
+    ]
+
+
+def whole_sentence(document: Document, findings: Findings | None = None) -> Sentence:
+    """Return a document as one sentence, with the tokens of its entire text.
+
+    Examples
+    --------
+    >>> whole_sentence(Document("a", "One. Two.")).tokens
+    ('One', '.', 'Two', '.')
+    """
+    offsets = tokenize(document.text)
+    (mentions,) = _place_mentions(document, [offsets], findings or Findings())
+    return _sentence(document, offsets, mentions, _attributes(document))
+
+
+def as_sentences(
+    units: Iterable[Unit], findings: Findings | None = None, *, line_ends: LineEnds = "auto", language: str = "en"
+) -> Iterator[Sentence]:
+    """Yield the sentences of a corpus: documents are split, sentences pass through unchanged.
+
+    Parameters are those of `split_document`.
+
+    Examples
+    --------
+    >>> units = [Document("a", "Rest. Fluids."), Sentence(["no", "fever"])]
+    >>> [" ".join(sentence.tokens) for sentence in as_sentences(units)]
+    ['Rest .', 'Fluids .', 'no fever']
+    """
+    findings = findings or Findings()
+    for unit in units:
+        if isinstance(unit, Sentence):
+            yield unit
+        else:
+            yield from split_document(unit, findings, line_ends=line_ends, language=language)
+
+
+def join_sentences(sentences: Sequence[Sentence], text: str | None = None) -> Document:
+    """Make one document of the sentences of a document.
+
+    Tokens are joined by blanks and sentences by newlines. If the text they were taken from is given, and all of them
+    carry their offsets in it, the document has that text and the mentions stand where they were.
+
+    Raises
+    ------
+    MentionError
+        If there is no sentence, they belong to different documents, or offsets and text do not agree.
+
+    Examples
+    --------
+    >>> document = join_sentences([Sentence(["no", "fever"], [Mention("Finding", [(1, 2)])]), Sentence(["Rest", "."])])
+    >>> document.text, document.mentions[0].parts
+    ('no fever\\nRest .', ((3, 8),))
+    """
+    if not sentences:
+        raise MentionError("there are no sentences to join; expected at least one")
+    first = sentences[0]
+    for sentence in sentences:
+        if sentence.doc != first.doc:
+            raise MentionError(
+                f"sentences of {quoted(first.doc)} and {quoted(sentence.doc)} are to become one document; "
+                "expected them to belong to the same"
+            )
+    offsets: Sequence[Sequence[Span]]
+    if text is None:
+        text, offsets = _joined(sentences)
+    else:
+        offsets = [_checked_offsets(sentence, text) for sentence in sentences]
+    mentions = [
+        to_characters(mention, places)
+        for sentence, places in zip(sentences, offsets, strict=True)
+        for mention in sentence.mentions
+    ]
+    return Document(first.doc, text, tuple(mentions), _shared_attributes(sentences), first.split, first.place)
+
+
+def _attributes(document: Document) -> Mapping[str, Any]:
+    found = note_type(document.text, attributes=document.attributes, name=document.doc)
+    if found is None or "note_type" in document.attributes:
+        return document.attributes
+    return {**document.attributes, "note_type": found}
+
+
+def _with_section(attributes: Mapping[str, Any], section: str | None) -> Mapping[str, Any]:
+    return attributes if section is None or "section" in attributes else {**attributes, "section": section}
+
+
+def _sentence(
+    document: Document, offsets: Sequence[Span], mentions: Iterable[Mention], attributes: Mapping[str, Any]
+) -> Sentence:
+    return Sentence(
+        tuple(document.text[start:end] for start, end in offsets),
+        tuple(mentions),
+        document.doc,
+        attributes,
+        offsets=tuple(offsets),
+        split=document.split,
+        place=document.place,
+    )
+
+
+def _place_mentions(
+    document: Document, offsets: Sequence[Sequence[Span]], findings: Findings
+) -> list[dict[Mention, Mention]]:
+    """Return the mentions of each sentence, as token offsets in it, each with the mention it was."""
+    all_offsets = [span for places in offsets for span in places]
+    first_tokens = [0]
+    for places in offsets:
+        first_tokens.append(first_tokens[-1] + len(places))
+    placed: list[dict[Mention, Mention]] = [{} for _ in offsets]
+    for mention in document.mentions:
+        aligned = _align(document, mention, all_offsets, findings)
+        if aligned is None:
+            continue
+        index = bisect_right(first_tokens, aligned.start) - 1
+        if aligned.end > first_tokens[index + 1]:
+            last = bisect_right(first_tokens, aligned.end - 1) - 1
+            _report(
+                findings,
+                "crosses-sentence",
+                document,
+                mention,
+                f"lies in {last - index + 1} sentences; expected it in one",
+            )
+            continue
+        here = aligned.shift(-first_tokens[index])
+        if here in placed[index]:
+            other = list(placed[index][here].parts)
+            _report(findings, "duplicate", document, mention, f"covers the same tokens as {other}")
+        else:
+            placed[index][here] = mention
+    return placed
+
+
+def _align(document: Document, mention: Mention, offsets: Sequence[Span], findings: Findings) -> Mention | None:
+    try:
+        return to_tokens(mention, offsets)
+    except AlignmentError:
+        pass
+    try:
+        wider = to_tokens(mention, offsets, widen=True)
+    except AlignmentError:
+        _report(findings, "no-token", document, mention, "has a part with no token in it; expected at least one")
+        return None
+    words = document.text_of(to_characters(wider, offsets))
+    _report(
+        findings,
+        "inside-token",
+        document,
+        mention,
+        f"has a boundary inside a token; expected it at the token's edge, as in {quoted(words)}",
+    )
+    return wider if findings.widens else None
+
+
+def _report(findings: Findings, kind: str, document: Document, mention: Mention, what: str) -> None:
+    place = document.place or document.doc
+    path, _, line = place.rpartition(":")
+    has_line = bool(path) and line.isascii() and line.isdigit()
+    findings.report(
+        kind,
+        f"the {quoted(mention.type)} mention {list(mention.parts)} {quoted(document.text_of(mention))} "
+        f"of document {quoted(document.doc)} {what}",
+        path=(path if has_line else place) or None,
+        line=int(line) if has_line and len(line) < 19 else None,
+    )
+
+
+def _joined(sentences: Sequence[Sentence]) -> tuple[str, list[list[Span]]]:
+    offsets: list[list[Span]] = []
+    position = 0
+    for sentence in sentences:
+        places = []
+        for token in sentence.tokens:
+            places.append((position, position + len(token)))
+            position += len(token) + 1
+        # The last blank of a sentence is its newline; one without tokens has none before it.
+        position += not sentence.tokens
+        offsets.append(places)
+    return "\n".join(" ".join(sentence.tokens) for sentence in sentences), offsets
+
+
+def _checked_offsets(sentence: Sentence, text: str) -> tuple[Span, ...]:
+    if sentence.offsets is None:
+        raise MentionError(
+            f"a sentence of {quoted(sentence.doc)} has no offsets; expected them beside a text, "
+            "or no text to join tokens by blanks"
+        )
+    reached = 0
+    for token, (start, end) in zip(sentence.tokens, sentence.offsets, strict=True):
+        if not reached <= start < end or text[start:end] != token:
+            raise MentionError(
+                f"token {quoted(token)} of {quoted(sentence.doc)} has the offsets ({start}, {end}), "
+                f"but the text has {quoted(text[max(start, 0) : max(end, 0)])} there"
+            )
+        reached = end
+    return sentence.offsets
+
+
+def _shared_attributes(sentences: Sequence[Sentence]) -> dict[str, Any]:
+    shared = dict(sentences[0].attributes)
+    for sentence in sentences[1:]:
+        shared = {
+            key: value
+            for key, value in shared.items()
+            if key in sentence.attributes and sentence.attributes[key] == value
+        }
+    return shared

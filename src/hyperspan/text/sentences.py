@@ -1,0 +1,212 @@
+"""Sentences of a text, as spans that together cover everything but white space.
+
+The text is first cut into blocks by what its lines are (`hyperspan.text.lines`): a heading, a rule or a row of a table
+stands by itself, a list item starts a block, and a prose line belongs to the one before only if that one was wrapped.
+Each block is then split by syntok. Only the places where syntok's sentences begin are taken: its tokens may lack
+hyphens or be rewritten. Marks that hide a name are shown to it as names, semicolons as commas.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Literal, get_args
+
+from hyperspan.errors import UsageError
+from hyperspan.mentions import Span
+from hyperspan.text.lines import Line, ends_sentence, split_lines
+from hyperspan.text.marks import mask_marks
+from hyperspan.text.sections import known_headings
+
+LineEnds = Literal["auto", "always", "never"]
+"""When the end of a line ends a sentence: always, never inside a paragraph, or as its neighbours suggest."""
+
+LARGEST_BLOCK = 200_000
+"""Characters beyond which a block is split by a plain rule instead of syntok: no prose is that long."""
+
+NARROWEST_WRAP, WIDEST_WRAP = 60, 132
+"""Widths between which lines are taken to be wrapped by hand or by an editor."""
+
+_OPEN_BRACKETS = "([{"
+_STOPS = ".!?\u203c\u203d\u2047-\u2049\u06d4\u061f\ufe52\ufe57\uff0e\uff61"
+_CLOSERS = "\"'\u00bb\u2019\u201d)\\]}"
+_MAY_END = re.compile(rf"[{_STOPS}][{_CLOSERS}]*(?:\s+[^\sa-z,;:]|[^\W\d_a-z])")
+_FULL_STOP = re.compile(r"[\u3002\uff01\uff1f\u0964\u0965]+[\"'\u2019\u201d\u300d\u300f\uff09)\]]*")
+_PLAIN_END = re.compile(r"[.!?\u06d4\u061f][\"'\u2019\u201d)\]}]*\s+")
+_GOES_ON = re.compile(r"[,(\[/&]\Z|\w[-\u2010\u2011]\Z")
+_WORD = re.compile(r"\S{1,200}")
+_MARKER = re.compile(r"[-+*#\u2022\s]*\(?(?:\d[\d.]{0,8}|[A-Za-z]|[ivx]{2,5}|[IVX]{2,5})[.)]\s*")
+_HAS_WORD = re.compile(r"[^\W_]")
+
+
+def split_sentences(text: str, *, line_ends: LineEnds = "auto", language: str = "en") -> list[Span]:
+    """Return where the sentences of a text stand.
+
+    Every character that is not white space lies in exactly one sentence; none begins or ends with white space.
+
+    Parameters
+    ----------
+    text : str
+        Any text: nothing is changed or normalised.
+    line_ends : {"auto", "always", "never"}
+        When the end of a line ends a sentence. ``auto`` joins wrapped lines, ``always`` takes every line for itself,
+        ``never`` joins all lines of a paragraph that are not headings, list items or rows of a table.
+    language : str
+        Whose titles are known as headings.
+
+    Examples
+    --------
+    >>> text = '''PLAN:
+    ... - Call Dr. Smith. He will see
+    ...   the patient.
+    ... - Rest'''
+    >>> [text[start:end] for start, end in split_sentences(text)]
+    ['PLAN:', '- Call Dr. Smith.', 'He will see\\n  the patient.', '- Rest']
+    """
+    masked = mask_marks(text)
+    return sentences_of(masked, split_lines(masked, known_headings(language)), line_ends=line_ends)
+
+
+def sentences_of(masked: str, lines: Sequence[Line], *, line_ends: LineEnds = "auto") -> list[Span]:
+    """Return the sentences of a text, with its marks masked, whose lines are known already."""
+    if line_ends not in get_args(LineEnds):
+        raise UsageError(f"line_ends is {line_ends!r}; expected one of {', '.join(get_args(LineEnds))}")
+    spans: list[Span] = []
+    for start, end in _blocks(masked, lines, line_ends):
+        spans.extend(_split_block(masked, start, end))
+    return spans
+
+
+def _blocks(text: str, lines: Sequence[Line], line_ends: LineEnds) -> Iterator[Span]:
+    """Yield the spans of blocks, without white space at their edges."""
+    for paragraph in _paragraphs(lines):
+        width = _Width(text, paragraph)
+        begin = paragraph[0]
+        for before, after in pairwise(paragraph):
+            if not _is_joined(text, before, after, begin, width, line_ends):
+                yield begin.start, before.end
+                begin = after
+        yield begin.start, paragraph[-1].end
+
+
+def _paragraphs(lines: Sequence[Line]) -> Iterator[list[Line]]:
+    """Yield runs of prose and items; headings, rules and rows come alone."""
+    run: list[Line] = []
+    for line in lines:
+        if line.kind in ("prose", "item"):
+            run.append(line)
+            continue
+        if run:
+            yield run
+            run = []
+        if not line.is_blank:
+            yield [line]
+    if run:
+        yield run
+
+
+class _Width:
+    """How wide the lines of a paragraph are, and whether they look wrapped."""
+
+    def __init__(self, text: str, lines: Sequence[Line]) -> None:
+        self.text = text
+        self.widest = max(_right_edge(line) for line in lines)
+        self.is_wrapped = NARROWEST_WRAP <= self.widest <= WIDEST_WRAP
+        full = [self.is_full(before, after) for before, after in pairwise(lines) if after.kind == "prose"]
+        self.mostly_full = 2 * sum(full) > len(full)
+
+    def is_full(self, line: Line, after: Line) -> bool:
+        """Say whether the first word of the next line had no room on this one."""
+        word = _WORD.match(self.text, after.start, after.end)
+        return _right_edge(line) + 1 + (len(word[0]) if word else 0) > self.widest
+
+
+def _right_edge(line: Line) -> int:
+    return line.indent + line.end - line.start
+
+
+def _is_joined(text: str, before: Line, after: Line, begin: Line, width: _Width, line_ends: LineEnds) -> bool:
+    """Say whether a line goes on with the sentence of the line before; ``begin`` is the first line of the block."""
+    if line_ends == "always":
+        return False
+    wrapped = width.is_wrapped and width.is_full(before, after)
+    ended = ends_sentence(text[before.start : before.end])
+    if after.kind == "item":
+        # "... was given\n5. mg" is not the fifth item: a number that the wrapping of a sentence put there.
+        return wrapped and width.mostly_full and not ended and text[after.start].isdigit() and begin.kind == "prose"
+    if line_ends == "never":
+        return True
+    if begin.kind == "item" and after.indent > begin.indent:
+        return True
+    if _GOES_ON.search(text[max(before.start, before.end - 2) : before.end]):
+        return True
+    if not width.is_wrapped:
+        return False
+    first = text[after.start]
+    if first.islower() and not ended:
+        return wrapped or 5 * _right_edge(before) >= 3 * width.widest
+    return wrapped and width.mostly_full
+
+
+def _split_block(text: str, start: int, end: int) -> Iterator[Span]:
+    """Yield the sentences of one block."""
+    stops = [match.end() for match in _FULL_STOP.finditer(text, start, end)]
+    if not stops and not _MAY_END.search(text, start, end):
+        yield start, end
+        return
+    for piece_start, piece_end in _cut(text, start, end, stops):
+        yield from _cut(text, piece_start, piece_end, _inner_starts(text, piece_start, piece_end))
+
+
+def _cut(text: str, start: int, end: int, places: Iterable[int]) -> Iterator[Span]:
+    """Cut a span at places given in order, so that each piece has a word in it; yield the pieces trimmed.
+
+    What has none (a lone bracket, a stray full stop) stays with its neighbour.
+    """
+    last_word = end
+    while last_word > start and not text[last_word - 1].isalnum():
+        last_word -= 1
+    begin = looked = start
+    has_word = False
+    for place in places:
+        has_word = has_word or _HAS_WORD.search(text, looked, place) is not None
+        looked = place
+        if has_word and place < last_word:
+            yield _trimmed(text, begin, place)
+            begin, has_word = place, False
+    yield _trimmed(text, begin, end)
+
+
+def _inner_starts(text: str, start: int, end: int) -> list[int]:
+    """Return where sentences after the first begin, in order."""
+    if not _MAY_END.search(text, start, end):
+        return []
+    block = text[start:end]
+    brackets = sum(map(block.count, _OPEN_BRACKETS))
+    # syntok looks 50 tokens ahead at every bracket that is not closed.
+    if len(block) > LARGEST_BLOCK or (len(block) > 1000 and 20 * brackets > len(block)):
+        return [match.end() for match in _PLAIN_END.finditer(text, start, end) if not _is_lower(text, match.end(), end)]
+    marker = _MARKER.match(text, start, end)
+    first = marker.end() if marker else start
+    places = (start + offset for offset in _syntok_starts(block.replace(";", ",")))
+    # syntok also begins a sentence at some brackets with no full stop before them, and after "10."; we do not.
+    return [place for place in places if place > first and ends_sentence(text[max(start, place - 20) : place].rstrip())]
+
+
+def _is_lower(text: str, position: int, end: int) -> bool:
+    return position >= end or text[position].islower()
+
+
+def _syntok_starts(block: str) -> list[int]:
+    from syntok import segmenter
+    from syntok.tokenizer import Tokenizer
+
+    tokenizer = Tokenizer(emit_hyphen_or_underscore_sep=True, replace_not_contraction=False)
+    # The offset that syntok itself can add is made by writing blanks in front, which would cost quadratic time.
+    return [tokens[0].offset for tokens in segmenter.segment(tokenizer.tokenize(block)) if tokens[0].value]
+
+
+def _trimmed(text: str, start: int, end: int) -> Span:
+    part = text[start:end]
+    return start + len(part) - len(part.lstrip()), end - len(part) + len(part.rstrip())
