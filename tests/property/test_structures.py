@@ -7,13 +7,14 @@ from itertools import combinations
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from strategies import TYPES, mentions
 
+from brute_force import all_mentions
 from hyperspan import Mention
 from hyperspan.structures import Hypergraph, Linear, decode_all, decode_enough, structure
 from hyperspan.structures.cover import first_in_first_out
 from hyperspan.structures.linear_decoding import components
 from hyperspan.structures.paths import connected
+from strategies import TYPES, mentions
 
 N_WORDS = 8
 
@@ -61,13 +62,23 @@ def links(made: Hypergraph, mention: Mention) -> set[tuple[int, ...]]:
     return path | {(block.first_label, mention.start, -1, 0)}
 
 
-@settings(max_examples=300)
-@given(cases(types=("Finding",)))
+@st.composite
+def tangles(draw: st.DrawFn) -> tuple[Hypergraph, frozenset[Mention], int]:
+    """A few mentions so close together that several sets mean the same structure."""
+    n_words = draw(st.integers(4, 7))
+    made = structure(draw(st.sampled_from(["mention", "shared", "split"])), ("Finding",), draw(st.integers(2, 3)))
+    assert isinstance(made, Hypergraph)
+    choices = all_mentions(n_words, "Finding", made.max_components)
+    return made, draw(st.frozensets(st.sampled_from(choices), min_size=2, max_size=5)), n_words
+
+
+@settings(max_examples=600)
+@given(tangles())
 def test_enough_is_the_best_of_all_smallest_covers(case) -> None:
     made, found, n_words = case
     encoding = made.encode(found, n_words).encoding
     candidates = decode_all(made, encoding).mentions
-    assume(len(candidates) <= 12)
+    assume(len(candidates) <= 14)
     links_of = {mention: links(made, mention) for mention in candidates}
     wanted = set().union(*links_of.values())
     for size in range(len(candidates) + 1):

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from hyperspan import __version__
-from hyperspan.cli import check, convert, demo, stats
+from hyperspan.cli import check, convert, demo, evaluate, stats
 from hyperspan.cli.console import DEBUG, say
 from hyperspan.errors import HyperspanError
 
@@ -27,6 +27,7 @@ app.command("demo")(demo.demo)
 app.command("check")(check.check)
 app.command("stats")(stats.stats)
 app.command("convert")(convert.convert)
+app.command("evaluate")(evaluate.evaluate)
 
 
 def _version(wanted: bool) -> None:

@@ -50,18 +50,55 @@ def attributes_told(document: Document) -> set[str]:
     return {name for name, value in document.attributes.items() if name in told and told[name] == value}
 
 
-def new_text_path(document: Document, folder: Path, suffix: str, findings: Findings) -> Path | None:
-    """Return where to write a document's text, its folder made, or report why it cannot be written."""
-    try:
-        path = document_path(folder, document.doc, suffix)
-    except CorpusError as error:
-        findings.report("not-held", error.message, path=document.place or None)
-        return None
-    if path.exists():
-        findings.report("not-held", f"document {quoted(document.doc)} comes twice", path=document.place or None)
-        return None
-    path.parent.mkdir(parents=True, exist_ok=True)
-    return path
+class TextFolder:
+    """A folder to write documents into, each with a text file of its own.
+
+    Parameters
+    ----------
+    folder : path
+        Where to write.
+    suffix : str
+        That of the text files.
+    findings : Findings
+        Takes documents that cannot be written, and notes those that will not be read together with the others.
+    """
+
+    def __init__(self, folder: Path, suffix: str, findings: Findings) -> None:
+        self.folder = folder
+        self.suffix = suffix
+        self.findings = findings
+        self._used: set[str] = set()
+        self._above: set[str] = set()
+
+    def new_path(self, document: Document) -> Path | None:
+        """Return where to write a document's text, its folder made, or report why it cannot be written."""
+        try:
+            path = document_path(self.folder, document.doc, self.suffix)
+        except CorpusError as error:
+            self._report(document, error.message)
+            return None
+        if path.exists():
+            self._report(document, f"document {quoted(document.doc)} comes twice")
+            return None
+        self._note_mixed(document.doc)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+    def _report(self, document: Document, message: str) -> None:
+        self.findings.report("not-held", message, path=document.place or None)
+
+    def _note_mixed(self, doc: str) -> None:
+        *parts, _ = doc.split("/")
+        above = {"/".join(parts[:depth]) for depth in range(len(parts))}
+        own = "/".join(parts)
+        if self._used & above or own in self._above:
+            self.findings.note(
+                "mixed-folders",
+                f"document {quoted(doc)} is in a folder above or below that of another; sub-folders are read only if "
+                "no document stands above them, so read them one by one",
+            )
+        self._used.add(own)
+        self._above |= above
 
 
 def read_companion(name: str, annotations: Path, findings: Findings, *, line: int | None = None) -> str | None:

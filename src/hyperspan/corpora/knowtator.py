@@ -17,9 +17,9 @@ from xml.etree.ElementTree import SubElement, tostring
 
 from hyperspan.corpora.companions import (
     TEXT_SUFFIXES,
+    TextFolder,
     attributes_of,
     attributes_told,
-    new_text_path,
     read_companion,
     stem_of,
 )
@@ -162,6 +162,7 @@ def _letters(text: str) -> str:
 
 
 def _write(units: Iterable[Unit], folder: Path, findings: Findings) -> None:
+    texts = TextFolder(folder, ".txt", findings)
     for unit in units:
         require(unit, Document, "knowtator")
         assert isinstance(unit, Document)
@@ -170,7 +171,7 @@ def _write(units: Iterable[Unit], folder: Path, findings: Findings) -> None:
                 "not-held", f"document name {quoted(unit.doc)} ends like a text file", path=unit.place or None
             )
             continue
-        path = new_text_path(unit, folder, ".txt", findings)
+        path = texts.new_path(unit)
         if path is None:
             continue
         held = {

@@ -18,10 +18,10 @@ from pathlib import Path
 
 from hyperspan.corpora.companions import (
     TEXT_SUFFIXES,
+    TextFolder,
     attributes_of,
     attributes_told,
     find_companion,
-    new_text_path,
     read_companion,
     stem_of,
 )
@@ -150,10 +150,11 @@ def _note_texts_without_lines(reports: Iterable[str], item: Item, findings: Find
 
 
 def _write(units: Iterable[Unit], folder: Path, findings: Findings) -> None:
+    texts = TextFolder(folder, ".text", findings)
     for unit in units:
         require(unit, Document, "semeval")
         assert isinstance(unit, Document)
-        path = new_text_path(unit, folder, ".text", findings)
+        path = texts.new_path(unit)
         if path is None:
             continue
         note_losses(unit, "semeval", findings, doc=True, attributes=attributes_told(unit), mention_attributes={"cui"})

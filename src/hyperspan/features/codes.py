@@ -68,7 +68,7 @@ class CodeTable:
     """Remembers the values of words in all columns that some templates use, as hashes.
 
     It is a memory, not an alphabet: when it gets too large it forgets, and nothing changes but the time taken. Several
-    threads may use it; arrays handed out are never written to again.
+    threads may use it: what a `Batch` can see of its arrays is never changed again.
     """
 
     def __init__(self, templates: Sequence[Template], clusters: ClusterPaths | None) -> None:

@@ -206,15 +206,15 @@ class Extractor:
         min_count : int
             Features that occur less often are left out.
         """
-        index = FeatureIndex()
+        index = self._new_index(min_count)
         for block in self.hash_blocks(self._watched(sentences)):
             index.add(block.hash)
         self._fitted(index.at_least(min_count)[0] if min_count > 1 else index)
         return self
 
     def fit_transform(self, sentences: Iterable[Sentence], *, min_count: int = 1) -> FeatureBlock:
-        """Do `fit` and `transform` in one go: twice as fast as one after the other."""
-        index = FeatureIndex()
+        """Do `fit` and `transform` in one go, reading the sentences only once."""
+        index = self._new_index(min_count)
         blocks = [
             FeatureBlock(block.first_token, block.first_feature, index.add(block.hash))
             for block in self.hash_blocks(self._watched(sentences))
@@ -351,6 +351,11 @@ class Extractor:
             elif "lexicon" in needs and self.lexicon is None:
                 yield Skipped(template, "no lexicon was given")
 
+    def _new_index(self, min_count: int) -> FeatureIndex:
+        if min_count < 1:
+            raise FeatureError(f"min_count is {min_count!r}; expected a whole number from 1")
+        return FeatureIndex()
+
     def _watched(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """Pass sentences on, and note which columns and attributes occur in them."""
         unseen = set(self.needs)
@@ -371,14 +376,12 @@ class Extractor:
     def _fitted(self, index: FeatureIndex) -> None:
         self.index_ = index
         if self.skipped:
-            by_reason: dict[str, list[str]] = {}
-            for skipped in self.skipped:
-                by_reason.setdefault(skipped.reason, []).append(skipped.template.name)
+            groups = dict.fromkeys((skipped.template.group, skipped.reason) for skipped in self.skipped)
             _log.warning(
-                "%d of %d templates skipped: %s",
+                "%d of %d templates are skipped: %s",
                 len(self.skipped),
                 len(self.templates),
-                "; ".join(f"{', '.join(names)} ({reason})" for reason, names in by_reason.items()),
+                "; ".join(f"{group}, because {reason}" for group, reason in groups),
             )
 
     def _index(self) -> FeatureIndex:

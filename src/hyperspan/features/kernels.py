@@ -21,7 +21,8 @@ from hyperspan.features.templates import Template
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_NONE, _SEVERAL, _PLAIN = np.uint64(0), np.uint64(1), np.uint64(2)
+_LEAST_HASH = np.uint64(1)
 _PLACES_AT_A_TIME = 256
 
 
@@ -67,21 +68,21 @@ def plan_of(templates: Sequence[Template], table: CodeTable) -> Plan:
 
 def hash_features(plan: Plan, batch: Batch) -> tuple[Offsets, Hashes]:
     """Return the features of every token as a CSR block of hashes."""
-    reach = plan.before.shape[0]
+    reach = len(plan.before)
     n_sentences, n_tokens = len(batch.first_token) - 1, batch.code.shape[1]
     lone = np.empty((len(plan.column_source), n_tokens + 2 * reach * n_sentences), np.uint64)
     first_feature = np.zeros(n_tokens + 1, np.int64)
     gather_kernel(plan, batch, lone)
     count_kernel(plan, batch, lone, first_feature)
-    hashes = np.empty(first_feature[-1], np.uint64)
+    hashes = np.empty(first_feature[-1] + 1, np.uint64)
     with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
         hash_kernel(plan, batch, lone, first_feature, hashes)
-    return first_feature, hashes
+    return first_feature, hashes[:-1]
 
 
 @numba.njit(nogil=True, cache=True)
 def gather_kernel(plan, batch, lone):
-    """Fill ``lone[column, place]`` with the value where there is exactly one, which is nearly always; else with 0.
+    """Fill ``lone[column, place]`` with the value where there is exactly one, 0 where there is none, 1 for several.
 
     A sentence has ``reach`` places more at both ends, for the boundaries: token t of sentence s has the place
     ``t + (2 * s + 1) * reach``.
@@ -94,27 +95,19 @@ def gather_kernel(plan, batch, lone):
             shift = (2 * sentence + 1) * reach
             is_known = begin < end and batch.code[source, begin] >= 0
             for distance in range(reach):
-                lone[column, begin + shift - 1 - distance] = plan.before[distance] if is_known else _ZERO
-                lone[column, end + shift + distance] = plan.after[distance] if is_known else _ZERO
+                lone[column, begin + shift - 1 - distance] = plan.before[distance] if is_known else _NONE
+                lone[column, end + shift + distance] = plan.after[distance] if is_known else _NONE
             for token in range(begin, end):
-                lone[column, token + shift] = _ZERO
+                value = _NONE
                 if is_known:
                     cell = batch.code[source, token] + cell_of_column
-                    if batch.first_value[cell + 1] - batch.first_value[cell] == 1:
-                        lone[column, token + shift] = batch.value[batch.first_value[cell]]
-
-
-@numba.njit(nogil=True, cache=True)
-def count_values_kernel(plan, batch, part, begin, end, token):
-    """Return how many values a part of a template has, seen from a token of the sentence begin:end."""
-    source = plan.column_source[plan.column[part]]
-    position = token + plan.offset[part]
-    if batch.code[source, token] < 0:
-        return 0
-    if position < begin or position >= end:
-        return 1
-    cell = batch.code[source, position] + plan.column_cell[plan.column[part]]
-    return batch.first_value[cell + 1] - batch.first_value[cell]
+                    n_values = batch.first_value[cell + 1] - batch.first_value[cell]
+                    if n_values == 1:
+                        # A value that happens to be 0 or 1 goes the way of several, which is right for it too.
+                        value = max(batch.value[batch.first_value[cell]], _SEVERAL)
+                    elif n_values > 1:
+                        value = _SEVERAL
+                lone[column, token + shift] = value
 
 
 @numba.njit(nogil=True, cache=True)
@@ -122,17 +115,27 @@ def count_kernel(plan, batch, lone, first_feature):
     """Fill ``first_feature``: a template gives as many features as there are combinations of its parts' values."""
     reach = plan.before.shape[0]
     for sentence in range(batch.first_token.shape[0] - 1):
-        begin, end = batch.first_token[sentence], batch.first_token[sentence + 1]
         shift = (2 * sentence + 1) * reach
-        for token in range(begin, end):
+        for token in range(batch.first_token[sentence], batch.first_token[sentence + 1]):
             total = 0
             for template in range(plan.template_hash.shape[0]):
                 n_features = 1
                 for part in range(plan.first_part[template], plan.first_part[template + 1]):
-                    if lone[plan.column[part], token + shift + plan.offset[part]] == _ZERO:
-                        n_features *= count_values_kernel(plan, batch, part, begin, end, token)
+                    value = lone[plan.column[part], token + plan.offset[part] + shift]
+                    if value == _NONE:
+                        n_features = 0
+                    elif value == _SEVERAL:
+                        cell = cell_kernel(plan, batch, part, token)
+                        n_features *= batch.first_value[cell + 1] - batch.first_value[cell]
                 total += n_features
             first_feature[token + 1] = first_feature[token] + total
+
+
+@numba.njit(nogil=True, cache=True)
+def cell_kernel(plan, batch, part, token):
+    """Return the cell in which the values of a part stand, seen from a token."""
+    column = plan.column[part]
+    return batch.code[plan.column_source[column], token + plan.offset[part]] + plan.column_cell[column]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -140,10 +143,12 @@ def hash_kernel(plan, batch, lone, first_feature, hashes):
     """Fill ``hashes``, in the order of templates and, within one, of its values: those of the last part change first.
 
     Some sentences at a time are worked on template by template, over all their places, so that the loops that mix are
-    tight and without branches. What they make of the places between sentences is never looked at.
+    tight and without branches. What they make of the places between sentences is never looked at. ``hashes`` has room
+    for one more at its end, where features go that are none.
     """
     reach = plan.before.shape[0]
     n_sentences = batch.first_token.shape[0] - 1
+    nowhere = hashes.shape[0] - 1
     first = 0
     while first < n_sentences:
         last = first + 1
@@ -153,61 +158,55 @@ def hash_kernel(plan, batch, lone, first_feature, hashes):
             last += 1
             size = batch.first_token[last] + (2 * last - 1) * reach - base
         bits = np.empty(size, np.uint64)
-        is_plain = np.empty(size, np.bool_)
+        least = np.empty(size, np.uint64)
         next_feature = first_feature[batch.first_token[first] : batch.first_token[last]].copy()
         for template in range(plan.template_hash.shape[0]):
             bits[:] = plan.template_hash[template]
-            is_plain[:] = True
+            least[:] = _PLAIN
             for part in range(plan.first_part[template], plan.first_part[template + 1]):
                 values = lone[plan.column[part], base + plan.offset[part] : base + plan.offset[part] + size]
                 for place in range(size):
                     bits[place] = mix_kernel(bits[place] ^ values[place])
-                    is_plain[place] &= values[place] != _ZERO
+                    least[place] = min(least[place], values[place])
             for sentence in range(first, last):
                 begin, end = batch.first_token[sentence], batch.first_token[sentence + 1]
                 shift = (2 * sentence + 1) * reach - base
                 for token in range(begin, end):
                     position = token - batch.first_token[first]
                     feature = next_feature[position]
-                    if is_plain[token + shift]:
-                        hashes[feature] = bits[token + shift] if bits[token + shift] != _ZERO else _ONE
-                        next_feature[position] = feature + 1
-                    else:
+                    if least[token + shift] == _SEVERAL:
                         next_feature[position] = combine_kernel(
                             plan, batch, template, begin, end, token, hashes, feature
                         )
+                    else:
+                        is_one = least[token + shift] == _PLAIN
+                        hashes[feature if is_one else nowhere] = max(bits[token + shift], _LEAST_HASH)
+                        next_feature[position] = feature + is_one
         first = last
 
 
 @numba.njit(nogil=True, cache=True)
 def combine_kernel(plan, batch, template, begin, end, token, hashes, place):
-    """Write the features of one template with any number of values; return where the next one goes."""
-    first, last = plan.first_part[template], plan.first_part[template + 1]
-    for part in range(first, last):
-        if count_values_kernel(plan, batch, part, begin, end, token) == 0:
-            return place
+    """Write the features of a template whose parts all have values, some several; return where the next one goes."""
     # The features so far stand at place:place + n_features; each part mixes in its value, or multiplies them.
     n_features = 1
     hashes[place] = plan.template_hash[template]
-    for part in range(first, last):
+    for part in range(plan.first_part[template], plan.first_part[template + 1]):
         position = token + plan.offset[part]
         if begin <= position < end:
-            column = plan.column[part]
-            cell = batch.code[plan.column_source[column], position] + plan.column_cell[column]
-            first_value = batch.first_value[cell]
-            n_values = batch.first_value[cell + 1] - first_value
+            cell = cell_kernel(plan, batch, part, token)
+            values = batch.value[batch.first_value[cell] : batch.first_value[cell + 1]]
             for feature in range(n_features - 1, -1, -1):
                 so_far = hashes[place + feature]
-                for value in range(n_values):
-                    hashes[place + feature * n_values + value] = mix_kernel(so_far ^ batch.value[first_value + value])
-            n_features *= n_values
+                for value in range(values.shape[0]):
+                    hashes[place + feature * values.shape[0] + value] = mix_kernel(so_far ^ values[value])
+            n_features *= values.shape[0]
         else:
             outside = plan.before[begin - position - 1] if position < begin else plan.after[position - end]
             for feature in range(place, place + n_features):
                 hashes[feature] = mix_kernel(hashes[feature] ^ outside)
     for feature in range(place, place + n_features):
-        if hashes[feature] == _ZERO:
-            hashes[feature] = _ONE
+        hashes[feature] = max(hashes[feature], _LEAST_HASH)
     return place + n_features
 
 

@@ -17,10 +17,11 @@ import unicodedata
 import zipfile
 import zlib
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -178,18 +179,16 @@ class Lexicon:
         list of int32 arrays
             One for each sentence, as long as it.
         """
-        ids: dict[str, int] = {}
-        tokens = array("q")
-        lengths = np.zeros(len(sentences) + 1, dtype=np.int64)
-        for number, sentence in enumerate(sentences, 1):
-            lengths[number] = len(sentence)
-            tokens.extend([ids.setdefault(token, len(ids)) for token in sentence])
-        first_token = np.cumsum(lengths)
+        first_token = np.zeros(len(sentences) + 1, dtype=np.int64)
+        np.cumsum([len(sentence) for sentence in sentences], out=first_token[1:])
+        ids: defaultdict[str, int] = defaultdict()
+        ids.default_factory = ids.__len__  # a new token has the next number
+        tokens = np.fromiter(map(ids.__getitem__, chain.from_iterable(sentences)), np.int64, int(first_token[-1]))
         first_piece, pieces, begin, end = self._pieces_of(ids)
         found = np.full(len(tokens), UNKNOWN, dtype=np.int32)
         match_kernel(
             first_token,
-            np.array(tokens, dtype=np.int64),
+            tokens,
             first_piece,
             pieces,
             begin,
@@ -212,6 +211,12 @@ class Lexicon:
         get = self._piece_ids.get
         first, flat, begins, ends = array("q", [0]), array("i"), array("i"), array("i")
         for token in tokens:
+            if token.isascii() and token.isalpha():
+                flat.append(get(_folded(token), UNKNOWN))
+                first.append(len(flat))
+                begins.append(0)
+                ends.append(0)
+                continue
             pieces, begin, end = _token_pieces(token)
             flat.extend([get(piece, UNKNOWN) for piece in pieces])
             first.append(len(flat))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,9 @@ from hyperspan.structures.decoding import Decoded
 from hyperspan.structures.hypergraph import Block, Hypergraph
 
 MOST_STEPS = 200_000
-"""How many words the search for probable mentions may advance over in one sentence and block."""
+"""How many words the search for probable mentions may advance over in one sentence and block of up to three parts."""
+
+_NODES_OF_THREE_PARTS = 5
 
 
 class Distribution(ABC):
@@ -56,8 +59,17 @@ class Distribution(ABC):
         return self._totals(wants_expected=True).expected
 
     def best(self) -> Outcome:
-        """Return the most probable outcome."""
-        return self.k_best(1)[0]
+        """Return the most probable outcome.
+
+        Raises
+        ------
+        StructureError
+            If every outcome is forbidden.
+        """
+        best = self.k_best(1)
+        if not best:
+            raise StructureError("there is no best outcome: every outcome is forbidden by scores of -inf")
+        return best[0]
 
     @abstractmethod
     def k_best(self, k: int) -> list[Outcome]:
@@ -65,11 +77,17 @@ class Distribution(ABC):
 
     @abstractmethod
     def sample(self, n_samples: int, seed: int = 0) -> list[Outcome]:
-        """Draw outcomes in proportion to their probability."""
+        """Draw outcomes in proportion to their probability.
+
+        Raises
+        ------
+        StructureError
+            If every outcome is forbidden.
+        """
 
     @abstractmethod
     def prob_of(self, mentions: Iterable[Mention]) -> float:
-        """Return the probability that all these mentions are in the outcome."""
+        """Return the probability that all these mentions are in the outcome; 0 if no outcome is possible."""
 
     @abstractmethod
     def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> Decoded:
@@ -81,6 +99,11 @@ class HypergraphDistribution(Distribution):
 
     structure: Hypergraph
 
+    @cached_property
+    def is_possible(self) -> bool:
+        """Whether scores of -inf leave any outcome possible."""
+        return not np.any(self.scores == -np.inf) or self.log_partition() > -np.inf
+
     def place(self, mention: Mention) -> Block | None:
         """Return the block of a mention; None if it has too many parts."""
         if mention.end > self.n_words:
@@ -91,6 +114,26 @@ class HypergraphDistribution(Distribution):
         """Return the scores of a block's labels, of shape (n_words, block.staircase.n_labels)."""
         last_label = block.first_label + block.staircase.n_labels
         return np.ascontiguousarray(self.scores[:, block.first_label : last_label])
+
+
+def steps_for(n_nodes: int) -> int:
+    """Return how many words a search may advance over: fewer where a word costs more, with more than three parts."""
+    return MOST_STEPS >> max(0, n_nodes - _NODES_OF_THREE_PARTS)
+
+
+def check_at_least_one(name: str, value: int) -> None:
+    """Refuse a number of outcomes or mentions below one."""
+    if value < 1:
+        raise StructureError(f"{name} is {value}; expected at least 1")
+
+
+def check_edge(word: int, label: int, scores: NDArray[np.float64]) -> None:
+    """Refuse an edge that the sentence does not have."""
+    n_words, n_labels = scores.shape
+    if not (0 <= word < n_words and 0 <= label < n_labels):
+        raise StructureError(
+            f"there is no label {label} at word {word}; expected one of {n_labels} labels at one of {n_words} words"
+        )
 
 
 def room_for(limit: int, n_words: int) -> tuple[NDArray[Any], ...]:

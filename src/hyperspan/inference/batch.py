@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
+from hyperspan.findings import quoted
 from hyperspan.inference.automaton import chain_automaton, staircase_automaton
 from hyperspan.inference.chain import chain_batch_kernel
 from hyperspan.inference.derivations import derivations_block_kernel
@@ -85,11 +86,12 @@ def sum_batch(
     bounds = np.searchsorted(first_word, np.linspace(0, len(scores), CHUNKS + 1)[1:-1])
     chunks = np.unique(np.concatenate([[0], bounds, [n_sentences]]))
     spans = list(zip(chunks[:-1].tolist(), chunks[1:].tolist(), strict=True))
+    check_over(over, structure)
     if isinstance(structure, Linear):
         transitions = check_transitions(transitions, structure.n_labels)
         automaton = chain_automaton(transitions)
         log_partition = np.empty((1, n_sentences))
-        counts = np.zeros((len(spans), 1, structure.n_labels, structure.n_labels))
+        counts = np.zeros((len(spans), structure.n_labels, structure.n_labels))
 
         def work(chunk: int) -> None:
             begin, end = spans[chunk]
@@ -113,8 +115,8 @@ def sum_batch(
             for block in structure.blocks
         ]
         log_partition = np.empty((len(blocks), n_sentences))
-        counts = np.zeros((0, 1, 0, 0))
-        is_over_encodings = check_over(over) == "encodings"
+        counts = np.zeros((0, 0, 0))
+        is_over_encodings = over == "encodings"
 
         def work(chunk: int) -> None:
             begin, end = spans[chunk]
@@ -138,7 +140,7 @@ def sum_batch(
                     )
 
     _run(work, len(spans), n_threads)
-    return Totals(log_partition.sum(axis=0), expected, counts.sum(axis=(0, 1)))
+    return Totals(log_partition.sum(axis=0), expected, counts.sum(axis=0))
 
 
 def _run(work: Callable[[int], None], n_chunks: int, n_threads: int) -> None:
@@ -150,11 +152,15 @@ def _run(work: Callable[[int], None], n_chunks: int, n_threads: int) -> None:
         list(pool.map(work, range(n_chunks)))
 
 
-def check_over(over: str) -> str:
-    """Refuse a distribution that does not exist."""
+def check_over(over: str, structure: Hypergraph | Linear) -> None:
+    """Refuse a distribution that does not exist, or not for this structure."""
     if over not in OVER:
         raise StructureError(f"the distribution is {over!r}; expected one of {', '.join(OVER)}")
-    return over
+    if isinstance(structure, Linear) and over != "encodings":
+        raise StructureError(
+            f"the structure {structure.name!r} is over tag sequences only, not over {over!r}; "
+            "expected 'encodings', or another structure"
+        )
 
 
 def check_scores(scores: NDArray[np.float64], n_labels: int) -> NDArray[np.float64]:
@@ -181,7 +187,9 @@ def check_first_word(first_word: NDArray[np.int64], n_words: int) -> NDArray[np.
         or first_word[-1] != n_words
         or np.any(np.diff(first_word) < 0)
     ):
-        raise StructureError(f"first_word must rise from 0 to the number of words, {n_words}")
+        raise StructureError(
+            f"first_word is {quoted(first_word.tolist())}; expected it to rise from 0 to the number of words, {n_words}"
+        )
     return first_word
 
 
@@ -193,5 +201,9 @@ def check_transitions(transitions: NDArray[np.float64] | None, n_tags: int) -> N
     if transitions.shape != (n_tags, n_tags):
         raise StructureError(f"transitions have shape {transitions.shape}; expected ({n_tags}, {n_tags})")
     if not np.all(transitions < np.inf):
-        raise StructureError("a transition score is not a number; expected numbers, or -inf to forbid a transition")
+        before, after = np.argwhere(~(transitions < np.inf))[0]
+        raise StructureError(
+            f"the score of tag {after} after tag {before} is {transitions[before, after]}; "
+            "expected a number, or -inf to forbid the transition"
+        )
     return transitions

@@ -68,7 +68,8 @@ def inside_kernel(table, first_label, scores, begin, end, wants_max, inside):
 def outside_kernel(table, first_label, scores, begin, end, inside, uses, expected):
     """Set the sentence's rows of ``expected`` to how often each edge is used on average.
 
-    ``uses`` of shape (2, n_nodes + 1) is room. Counts can be astronomical: a node is used once for every branch.
+    ``uses`` of shape (2, n_nodes + 1) is room. Some outcome must be possible. Counts can be astronomical: a node is
+    used once for every branch.
     """
     n_nodes, label_node, label_children = table.n_nodes, table.label_node, table.label_children
     uses[0, :] = 0.0
@@ -77,8 +78,8 @@ def outside_kernel(table, first_label, scores, begin, end, inside, uses, expecte
         here, below = uses[word % 2], uses[(word + 1) % 2]
         below[:] = 0.0
         total = inside[word, n_nodes]
-        starts = math.exp(row[first_label + 1] + inside[word, 0] - total) if total > -np.inf else 0.0
-        counts[first_label] = math.exp(row[first_label] - total) if total > -np.inf else 0.0
+        starts = math.exp(row[first_label + 1] + inside[word, 0] - total)
+        counts[first_label] = math.exp(row[first_label] - total)
         counts[first_label + 1] = starts
         here[0] += starts
         for label in range(2, label_node.shape[0]):
@@ -110,5 +111,7 @@ def derivations_block_kernel(
     for sentence in range(begin, end):
         first, last = first_word[sentence], first_word[sentence + 1]
         log_partition[sentence] = inside_kernel(table, first_label, scores, first, last, False, inside)
-        if wants_expected:
+        if wants_expected and log_partition[sentence] > -np.inf:
             outside_kernel(table, first_label, scores, first, last, inside, uses, expected)
+        elif wants_expected:
+            expected[first:last, first_label : first_label + table.label_node.shape[0]] = 0.0

@@ -46,9 +46,8 @@ def distribution(
     >>> round(over_encodings.prob_of([Mention("Finding", [(0, 1), (2, 3)])]), 3)
     0.5
     """
+    check_over(over, structure)
     if isinstance(structure, Linear):
-        if check_over(over) != "encodings":
-            raise StructureError(f"the structure 'linear' is over tag sequences only, not over {over!r}")
         return TagSequences(structure, scores, transitions)
     if transitions is not None:
         raise StructureError(f"transitions are for the structure 'linear', not for {structure.name!r}")
@@ -57,4 +56,4 @@ def distribution(
         "mention-sets": MentionSets,
         "published": Published,
     }
-    return kinds[check_over(over)](structure, scores)
+    return kinds[over](structure, scores)

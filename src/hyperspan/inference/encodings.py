@@ -8,19 +8,22 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.errors import StructureError
 from hyperspan.inference.automaton import Automaton, staircase_automaton
-from hyperspan.inference.base import MOST_STEPS, HypergraphDistribution, mentions_found, room_for
+from hyperspan.inference.base import (
+    HypergraphDistribution,
+    check_at_least_one,
+    check_edge,
+    mentions_found,
+    room_for,
+    steps_for,
+)
 from hyperspan.inference.frontier import StaircaseTable, staircase_table
 from hyperspan.inference.outcomes import MOST_MENTIONS, Outcome, combine, most_probable, score_of
-from hyperspan.inference.paths import (
-    k_best_paths,
-    sample_paths,
-)
+from hyperspan.inference.paths import k_best_paths, sample_paths
 from hyperspan.inference.restricted import Borders, find_borders, probable_kernel, restricted_log_prob_kernel
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import Decoded
-from hyperspan.structures.hypergraph import Block
+from hyperspan.structures.hypergraph import Block, Hypergraph
 from hyperspan.structures.staircase import NO_START
 
 
@@ -29,10 +32,15 @@ class Encodings(HypergraphDistribution):
 
     over = "encodings"
 
+    def __init__(self, structure: Hypergraph, scores: NDArray[np.float64]) -> None:
+        super().__init__(structure, scores)
+        self._known_borders: dict[int, Borders] = {}
+
     def _of_block(self, block: Block) -> tuple[StaircaseTable, Automaton, NDArray[np.float64]]:
         return staircase_table(block.staircase), staircase_automaton(block.staircase), self.block_scores(block)
 
     def k_best(self, k: int) -> list[Outcome]:
+        check_at_least_one("k", k)
         combined = [Outcome(0.0, ())]
         for block in self.structure.blocks:
             _, automaton, scores = self._of_block(block)
@@ -40,6 +48,7 @@ class Encodings(HypergraphDistribution):
         return [replace(outcome, edges=tuple(sorted(outcome.edges))) for outcome in combined]
 
     def sample(self, n_samples: int, seed: int = 0) -> list[Outcome]:
+        check_at_least_one("n_samples", n_samples)
         rng = np.random.default_rng(seed)
         edges: list[list[tuple[int, int]]] = [[] for _ in range(n_samples)]
         for block in self.structure.blocks:
@@ -59,8 +68,8 @@ class Encodings(HypergraphDistribution):
             starts.setdefault(block.first_label, set()).add(mention.start)
             for word, node, child in block.staircase.path(mention):
                 required[word, node] = required.get((word, node), 0) | child
-        log_prob = 0.0
-        for block in self.structure.blocks:
+        log_prob = 0.0 if self.is_possible else -np.inf
+        for block in self.structure.blocks if self.is_possible else ():
             if block.first_label in links:
                 log_prob += self._log_prob_of_links(block, links[block.first_label], starts[block.first_label])
         return float(np.exp(min(log_prob, 0.0)))
@@ -69,12 +78,11 @@ class Encodings(HypergraphDistribution):
         """Return the probability of a partial structure: that each ``(word, label)`` is an edge of the outcome."""
         by_block: dict[int, list[tuple[int, int]]] = {}
         for word, label in edges:
-            if not (0 <= word < self.n_words and 0 <= label < self.structure.n_labels):
-                raise StructureError(f"there is no label {label} at word {word} here")
+            check_edge(word, label, self.scores)
             block = self.structure.block_of_label(label)
             by_block.setdefault(block.first_label, []).append((word, label - block.first_label))
-        log_prob = 0.0
-        for block in self.structure.blocks:
+        log_prob = 0.0 if self.is_possible else -np.inf
+        for block in self.structure.blocks if self.is_possible else ():
             if block.first_label in by_block:
                 table, _, _ = self._of_block(block)
                 allowed, active = self._unrestricted(table)
@@ -90,21 +98,23 @@ class Encodings(HypergraphDistribution):
         return float(np.exp(min(log_prob, 0.0)))
 
     def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> Decoded:
+        check_at_least_one("limit", limit)
         found: list[Mention] = []
         truncated = False
-        for block in self.structure.blocks:
+        for block in self.structure.blocks if self.is_possible else ():
             table, automaton, scores = self._of_block(block)
             borders = self._borders(block)
-            if borders.log_total == -np.inf:
-                continue
             room = room_for(limit, self.n_words)
-            n_found, was_cut = probable_kernel(table, automaton, borders, scores, threshold, MOST_STEPS, *room)
+            n_steps = steps_for(table.n_nodes)
+            n_found, was_cut = probable_kernel(table, automaton, borders, scores, threshold, n_steps, *room)
             truncated |= was_cut
             found.extend(mentions_found(block, n_found, *room))
         return most_probable(found, limit, truncated)
 
     def _borders(self, block: Block) -> Borders:
-        return find_borders(*self._of_block(block))
+        if block.first_label not in self._known_borders:
+            self._known_borders[block.first_label] = find_borders(*self._of_block(block))
+        return self._known_borders[block.first_label]
 
     def _unrestricted(self, table: StaircaseTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         allowed = np.ones((self.n_words, len(table.label_node)), dtype=np.bool_)

@@ -5,10 +5,10 @@ and quadruples of them (bit v: this node; bit v + 1: the next), with four weight
 only step, only stay, do both; whether an edge also ends changes nothing, so its weight is added in. See
 `frontier_reference` for the same thing in plain words.
 
-Sums are rescaled to one after every word. That loses nothing while the scores within a window of words (as many as it
-takes to climb the staircase) stay within `WINDOW_BOUND` of one another: by then any two reachable states are within a
-factor of exp(`WINDOW_BOUND`) and some slack, far from underflow. Where they do not, or where forbidden edges (-inf) may
-keep states apart for longer, `paths` does the work in log space.
+Sums are rescaled to one after every word. That loses nothing while all that can happen within a window of words (as
+many as it takes to climb the staircase) stays within a factor of exp(`WINDOW_BOUND`): then so do any two states that
+can be reached, far from underflow. Where it does not, `paths` does the work in log space. Forbidden edges (-inf) may
+keep states apart for longer than a window, so with them the whole sentence counts.
 """
 
 from __future__ import annotations
@@ -21,21 +21,24 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.inference.exponentials import exp_kernel
 from hyperspan.inference.paths import log_expected_kernel, log_forward_kernel, log_total_kernel
 from hyperspan.structures.staircase import STAY, STEP, Staircase
 
 WINDOW_BOUND = 600.0
-"""How far scores may differ within a window of words on the fast path; exp underflows beyond 745."""
+"""How far apart, in logs, outcomes of a window of words may lie on the fast path; exp underflows beyond 708."""
 
 
 class StaircaseTable(NamedTuple):
     """A staircase in flat arrays: the node and the children of each label, and which of the node's weights it adds to.
 
     ``label_weight[label]`` is ``4 * node + move`` for labels from 2 on, with move 2 for staying plus 1 for stepping.
-    The first two labels are T's; their entries are -1.
+    The first two labels are T's; their entries are -1. A word multiplies the number of ways by exp(``log_growth``) at
+    most.
     """
 
     n_nodes: int
+    log_growth: float
     label_node: NDArray[np.int64]
     label_children: NDArray[np.int64]
     label_weight: NDArray[np.int64]
@@ -48,7 +51,20 @@ def staircase_table(staircase: Staircase) -> StaircaseTable:
     children = np.array([-1, -1, *(children for _, children in staircase.edges)], dtype=np.int64)
     weights = 4 * nodes + 2 * (children & STAY > 0) + (children & STEP > 0)
     weights[:2] = -1
-    return StaircaseTable(staircase.n_nodes, nodes, children, weights)
+    log_growth = math.log(2) + sum(math.log(np.sum(nodes == node)) for node in range(staircase.n_nodes))
+    return StaircaseTable(staircase.n_nodes, log_growth, nodes, children, weights)
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"nnan", "nsz"})
+def range_kernel(scores, begin, end, first_label, last_label):
+    """Return the lowest and the highest of some scores, none of which is NaN, and of 0."""
+    lowest, highest = 0.0, 0.0
+    for word in range(begin, end):
+        for label in range(first_label, last_label):
+            score = scores[word, label]
+            lowest = score if score < lowest else lowest
+            highest = score if score > highest else highest
+    return lowest, highest
 
 
 @numba.njit(nogil=True, cache=True)
@@ -56,6 +72,9 @@ def is_within_bounds_kernel(table, first_label, scores, begin, end):
     """Say whether the words from begin to end can be summed with scaled products."""
     n_nodes, n_labels = table.n_nodes, table.label_node.shape[0]
     window = n_nodes + 1
+    low, high = range_kernel(scores, begin, end, first_label, first_label + n_labels)
+    if ((high - low) * (n_nodes + 1) + table.log_growth) * window < WINDOW_BOUND:
+        return True
     reach = np.zeros(window)
     total, whole = 0.0, 0.0
     has_forbidden, fits = False, True
@@ -71,7 +90,7 @@ def is_within_bounds_kernel(table, first_label, scores, begin, end):
             else:
                 lowest[node] = min(lowest[node], score)
                 highest[node] = max(highest[node], score)
-        spread = 0.0
+        spread = table.log_growth
         for node in range(n_nodes + 1):
             spread += highest[node] - lowest[node]
         slot = (word - begin) % window
@@ -83,36 +102,63 @@ def is_within_bounds_kernel(table, first_label, scores, begin, end):
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def weigh_kernel(table, first_label, scores, word, exps, weights, slot):
-    """Fill ``exps[slot]`` with exp of the scores of a word, and ``weights[slot]`` with the four sums of each node."""
-    for weight in range(weights.shape[1]):
-        weights[slot, weight] = 0.0
-    label_weight = table.label_weight
-    for label in range(label_weight.shape[0]):
-        exps[slot, label] = math.exp(scores[word, first_label + label])
-    for label in range(2, label_weight.shape[0]):
-        weights[slot, label_weight[label]] += exps[slot, label]
+def weigh_kernel(table, first_label, scores, begin, end, exps, weights):
+    """Fill ``exps`` with exp of the scores of a sentence, and ``weights`` with the four sums of each node.
+
+    ``exps`` has shape (n_words, n_labels) or more rows, ``weights`` (n_words, 4 * n_nodes).
+    """
+    label_weight, n_labels = table.label_weight, table.label_weight.shape[0]
+    for word in range(begin, end):
+        for label in range(n_labels):
+            exps[word - begin, label] = scores[word, first_label + label]
+    exp_kernel(exps[: end - begin].reshape(-1))
+    for slot in range(end - begin):
+        for weight in range(weights.shape[1]):
+            weights[slot, weight] = 0.0
+        for label in range(2, n_labels):
+            weights[slot, label_weight[label]] += exps[slot, label]
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def start_forward_kernel(states, source, target, n_states, no_start, start):
-    """Let T choose: keep the state, or set bit 0 (which may be set already)."""
+def start_forward_kernel(states, source, n_states, no_start, start):
+    """Let T choose: keep the state, or set bit 0 (which may be set already). The new states follow the old ones."""
+    target = source + n_states
     for state in range(0, n_states, 2):
         clear, active = states[source + state], states[source + state + 1]
         states[target + state] = no_start * clear
         states[target + state + 1] = no_start * active + start * (clear + active)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def node_forward_kernel(states, source, target, n_states, node, is_last, none, step, stay, both):
-    """Let a node choose among edges that do nothing more, step, stay or do both."""
-    stride = 1 << node
-    if is_last:
-        for low in range(stride):
-            active = states[source + low + stride]
-            states[target + low] = states[source + low] + none * active
-            states[target + low + stride] = stay * active
-        return
+# A node's loops are written once, and inlined with constants for two and three parts: so the compiler can unroll them,
+# which makes them three times as fast.
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _pairs_forward(states, source, n_states, none, stay):
+    """Let the last node choose, from which nothing steps."""
+    target, stride = source + n_states, n_states // 2
+    for low in range(stride):
+        active = states[source + low + stride]
+        states[target + low] = states[source + low] + none * active
+        states[target + low + stride] = stay * active
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _pairs_backward(states, source, back, n_states, none, stay):
+    stride = n_states // 2
+    by_none, by_stay = 0.0, 0.0
+    for low in range(stride):
+        active = states[source + low + stride]
+        back_clear, back_active = back[low], back[low + stride]
+        by_none += active * back_clear
+        by_stay += active * back_active
+        back[low + stride] = none * back_clear + stay * back_active
+    return by_none, 0.0, by_stay, 0.0
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def _quadruples_forward(states, source, n_states, stride, none, step, stay, both):
+    target = source + n_states
     for high in range(0, n_states, 4 * stride):
         for low in range(high, high + stride):
             clear, active = states[source + low], states[source + low + stride]
@@ -124,33 +170,9 @@ def node_forward_kernel(states, source, target, n_states, node, is_last, none, s
             states[target + low + 3 * stride] = stay * next_active + both * any_active
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def start_backward_kernel(states, source, back, n_states, no_start, start):
-    """Undo `start_forward_kernel`: ``back`` is turned in place; returns how T's two weights moved the total."""
-    by_none, by_start = 0.0, 0.0
-    for state in range(0, n_states, 2):
-        clear, active = states[source + state], states[source + state + 1]
-        back_clear, back_active = back[state], back[state + 1]
-        by_none += clear * back_clear + active * back_active
-        by_start += (clear + active) * back_active
-        back[state] = no_start * back_clear + start * back_active
-        back[state + 1] = (no_start + start) * back_active
-    return by_none, by_start
-
-
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def node_backward_kernel(states, source, back, n_states, node, is_last, none, step, stay, both):
-    """Undo `node_forward_kernel`: ``back`` is turned in place; returns how the four weights moved the total."""
-    stride = 1 << node
+@numba.njit(nogil=True, cache=True, inline="always")
+def _quadruples_backward(states, source, back, n_states, stride, none, step, stay, both):
     by_none, by_step, by_stay, by_both = 0.0, 0.0, 0.0, 0.0
-    if is_last:
-        for low in range(stride):
-            active = states[source + low + stride]
-            back_clear, back_active = back[low], back[low + stride]
-            by_none += active * back_clear
-            by_stay += active * back_active
-            back[low + stride] = none * back_clear + stay * back_active
-        return by_none, by_step, by_stay, by_both
     for high in range(0, n_states, 4 * stride):
         for low in range(high, high + stride):
             active, next_active = states[source + low + stride], states[source + low + 3 * stride]
@@ -167,19 +189,82 @@ def node_backward_kernel(states, source, back, n_states, node, is_last, none, st
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
+def node_forward_kernel(states, source, n_states, node, none, step, stay, both):
+    """Let a node choose among edges that do nothing more, step, stay or do both. The new states follow the old."""
+    stride = 1 << node
+    if n_states == 32 and node == 4:
+        _pairs_forward(states, source, 32, none, stay)
+    elif n_states == 32 and node == 3:
+        _quadruples_forward(states, source, 32, 8, none, step, stay, both)
+    elif n_states == 32 and node == 2:
+        _quadruples_forward(states, source, 32, 4, none, step, stay, both)
+    elif n_states == 32 and node == 1:
+        _quadruples_forward(states, source, 32, 2, none, step, stay, both)
+    elif n_states == 32 and node == 0:
+        _quadruples_forward(states, source, 32, 1, none, step, stay, both)
+    elif n_states == 8 and node == 2:
+        _pairs_forward(states, source, 8, none, stay)
+    elif n_states == 8 and node == 1:
+        _quadruples_forward(states, source, 8, 2, none, step, stay, both)
+    elif n_states == 8 and node == 0:
+        _quadruples_forward(states, source, 8, 1, none, step, stay, both)
+    elif 2 * stride == n_states:
+        _pairs_forward(states, source, n_states, none, stay)
+    else:
+        _quadruples_forward(states, source, n_states, stride, none, step, stay, both)
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def node_backward_kernel(states, source, back, n_states, node, none, step, stay, both):
+    """Undo `node_forward_kernel`: ``back`` is turned in place; returns how the four weights moved the total."""
+    stride = 1 << node
+    if n_states == 32 and node == 4:
+        return _pairs_backward(states, source, back, 32, none, stay)
+    if n_states == 32 and node == 3:
+        return _quadruples_backward(states, source, back, 32, 8, none, step, stay, both)
+    if n_states == 32 and node == 2:
+        return _quadruples_backward(states, source, back, 32, 4, none, step, stay, both)
+    if n_states == 32 and node == 1:
+        return _quadruples_backward(states, source, back, 32, 2, none, step, stay, both)
+    if n_states == 32 and node == 0:
+        return _quadruples_backward(states, source, back, 32, 1, none, step, stay, both)
+    if n_states == 8 and node == 2:
+        return _pairs_backward(states, source, back, 8, none, stay)
+    if n_states == 8 and node == 1:
+        return _quadruples_backward(states, source, back, 8, 2, none, step, stay, both)
+    if n_states == 8 and node == 0:
+        return _quadruples_backward(states, source, back, 8, 1, none, step, stay, both)
+    if 2 * stride == n_states:
+        return _pairs_backward(states, source, back, n_states, none, stay)
+    return _quadruples_backward(states, source, back, n_states, stride, none, step, stay, both)
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def start_backward_kernel(states, source, back, n_states, no_start, start):
+    """Undo `start_forward_kernel`: ``back`` is turned in place; returns how T's two weights moved the total."""
+    by_none, by_start = 0.0, 0.0
+    for state in range(0, n_states, 2):
+        clear, active = states[source + state], states[source + state + 1]
+        back_clear, back_active = back[state], back[state + 1]
+        by_none += clear * back_clear + active * back_active
+        by_start += (clear + active) * back_active
+        back[state] = no_start * back_clear + start * back_active
+        back[state + 1] = (no_start + start) * back_active
+    return by_none, by_start
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
 def word_forward_kernel(n_nodes, states, source, exps, weights, slot):
     """Run a whole word; the states after each phase follow one another in ``states``. Returns where the last begin."""
     n_states = 1 << n_nodes
-    start_forward_kernel(states, source, source + n_states, n_states, exps[slot, 0], exps[slot, 1])
+    start_forward_kernel(states, source, n_states, exps[slot, 0], exps[slot, 1])
     source += n_states
     for node in range(n_nodes - 1, -1, -1):
         node_forward_kernel(
             states,
             source,
-            source + n_states,
             n_states,
             node,
-            node == n_nodes - 1,
             weights[slot, 4 * node],
             weights[slot, 4 * node + 1],
             weights[slot, 4 * node + 2],
@@ -189,72 +274,72 @@ def word_forward_kernel(n_nodes, states, source, exps, weights, slot):
     return source
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def rescale_kernel(states, source, n_states):
-    """Divide states by their sum, and return it."""
+@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+def total_kernel(states, source, n_states):
+    """Return the sum of states."""
     total = 0.0
     for state in range(source, source + n_states):
         total += states[state]
-    for state in range(source, source + n_states):
-        states[state] /= total
     return total
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def frontier_sum_kernel(table, first_label, scores, begin, end, states, exps, weights):
-    """Return the log partition function of one sentence; ``states`` has room for one word."""
+def sweep_kernel(table, states, stride, exps, weights, n_words):
+    """Run a sentence; returns its log partition function and where the states after the last word begin.
+
+    The states of a word begin ``stride`` after those of the word before. They sum to one, since every word but the
+    first is divided by the sum of the word before: not the states are, but the two weights of T in ``exps``, one of
+    which each of them is multiplied by.
+    """
     n_nodes, n_states = table.n_nodes, 1 << table.n_nodes
     for state in range(n_states):
         states[state] = 0.0
     states[0] = 1.0
-    log_total = 0.0
-    for word in range(begin, end):
-        weigh_kernel(table, first_label, scores, word, exps, weights, 0)
-        last = word_forward_kernel(n_nodes, states, 0, exps, weights, 0)
-        total = rescale_kernel(states, last, n_states)
-        if total == 0.0:
-            return -np.inf
-        log_total += math.log(total)
-        for state in range(n_states):
-            states[state] = states[last + state]
-    return log_total + math.log(states[0]) if states[0] > 0.0 else -np.inf
+    log_total, at = 0.0, 0
+    for slot in range(n_words):
+        last = word_forward_kernel(n_nodes, states, at, exps, weights, slot)
+        if slot + 1 < n_words:
+            total = total_kernel(states, last, n_states)
+            if total == 0.0:
+                return -np.inf, at
+            log_total += math.log(total)
+            exps[slot + 1, 0] /= total
+            exps[slot + 1, 1] /= total
+        at += stride
+        if at != last:
+            for state in range(n_states):
+                states[at + state] = states[last + state]
+    return log_total + math.log(states[at]) if states[at] > 0.0 else -np.inf, at
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def frontier_expected_kernel(
-    table, first_label, scores, begin, end, states, back, exps, weights, scales, moved, expected
-):
+def frontier_sum_kernel(table, first_label, scores, begin, end, states, exps, weights):
+    """Return the log partition function of one sentence; ``states`` has room for one word, the others as below."""
+    weigh_kernel(table, first_label, scores, begin, end, exps, weights)
+    return sweep_kernel(table, states, 0, exps, weights, end - begin)[0]
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def frontier_expected_kernel(table, first_label, scores, begin, end, states, back, exps, weights, moved, expected):
     """Return the log partition function of one sentence and set its rows of ``expected`` to the edge probabilities.
 
     Room for the longest sentence of n words: ``states`` (n * (n_nodes + 1) + 1) * n_states, ``back`` n_states, ``exps``
-    (n, n_labels), ``weights`` (n, 4 * n_nodes), ``scales`` n, ``moved`` 4 * n_nodes.
+    (n, n_labels), ``weights`` (n, 4 * n_nodes), ``moved`` 4 * n_nodes.
     """
     n_nodes, n_states = table.n_nodes, 1 << table.n_nodes
     label_weight, n_labels = table.label_weight, table.label_weight.shape[0]
-    for state in range(n_states):
-        states[state] = 0.0
-        back[state] = 0.0
-    states[0] = 1.0
-    log_total, at = 0.0, 0
-    for word in range(begin, end):
-        slot = word - begin
-        weigh_kernel(table, first_label, scores, word, exps, weights, slot)
-        at = word_forward_kernel(n_nodes, states, at, exps, weights, slot)
-        scales[slot] = rescale_kernel(states, at, n_states)
-        if scales[slot] == 0.0:
-            break
-        log_total += math.log(scales[slot])
-    if begin < end and (scales[slot] == 0.0 or states[at] == 0.0):
+    weigh_kernel(table, first_label, scores, begin, end, exps, weights)
+    log_total, at = sweep_kernel(table, states, (n_nodes + 1) * n_states, exps, weights, end - begin)
+    if log_total == -np.inf:
         for word in range(begin, end):
             for label in range(n_labels):
                 expected[word, first_label + label] = 0.0
-        return -np.inf
-    log_total += math.log(states[at])
+        return log_total
+    for state in range(n_states):
+        back[state] = 0.0
     back[0] = 1.0 / states[at]
     for word in range(end - 1, begin - 1, -1):
         slot = word - begin
-        for state in range(n_states):
-            back[state] /= scales[slot]
         for node in range(n_nodes):
             at -= n_states
             none, step, stay, both = node_backward_kernel(
@@ -263,7 +348,6 @@ def frontier_expected_kernel(
                 back,
                 n_states,
                 node,
-                node == n_nodes - 1,
                 weights[slot, 4 * node],
                 weights[slot, 4 * node + 1],
                 weights[slot, 4 * node + 2],
@@ -293,19 +377,17 @@ def frontier_block_kernel(
     longest = 0
     for sentence in range(begin, end):
         longest = max(longest, first_word[sentence + 1] - first_word[sentence])
-    room = max(longest, 1) if wants_expected else 1
-    states = np.empty((room * n_phases + 1) * n_states)
+    states = np.empty(((longest if wants_expected else 1) * n_phases + 1) * n_states)
     back = np.empty(n_states)
-    exps = np.empty((room, n_labels))
-    weights = np.empty((room, 4 * n_nodes))
-    scales = np.empty(room)
+    exps = np.empty((longest, n_labels))
+    weights = np.empty((longest, 4 * n_nodes))
     moved = np.empty(4 * n_nodes)
     for sentence in range(begin, end):
         first, last = first_word[sentence], first_word[sentence + 1]
         if is_within_bounds_kernel(table, first_label, scores, first, last):
             if wants_expected:
                 log_partition[sentence] = frontier_expected_kernel(
-                    table, first_label, scores, first, last, states, back, exps, weights, scales, moved, expected
+                    table, first_label, scores, first, last, states, back, exps, weights, moved, expected
                 )
             else:
                 log_partition[sentence] = frontier_sum_kernel(

@@ -9,7 +9,14 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.inference.base import MOST_STEPS, HypergraphDistribution, mentions_found, room_for
+from hyperspan.errors import StructureError
+from hyperspan.inference.base import (
+    MOST_STEPS,
+    HypergraphDistribution,
+    check_at_least_one,
+    mentions_found,
+    room_for,
+)
 from hyperspan.inference.batch import Over
 from hyperspan.inference.derivations import inside_kernel
 from hyperspan.inference.frontier import StaircaseTable, staircase_table
@@ -45,6 +52,7 @@ class MentionSets(HypergraphDistribution):
         return inside
 
     def k_best(self, k: int) -> list[Outcome]:
+        check_at_least_one("k", k)
         combined = [Outcome(0.0, (), ())]
         for block in self.structure.blocks:
             combined = combine(combined, self._k_best_of_block(block, k), k)
@@ -68,6 +76,9 @@ class MentionSets(HypergraphDistribution):
         return outcomes
 
     def sample(self, n_samples: int, seed: int = 0) -> list[Outcome]:
+        check_at_least_one("n_samples", n_samples)
+        if not self.is_possible:
+            raise StructureError("nothing can be drawn: every outcome is forbidden by scores of -inf")
         drawn = [Outcome(0.0, (), ())] * n_samples
         for block in self.structure.blocks:
             table, scores = self._of_block(block)
@@ -112,8 +123,8 @@ class MentionSets(HypergraphDistribution):
             if block is None:
                 return 0.0
             held.setdefault(block.first_label, []).append(mention)
-        prob = 1.0
-        for block in self.structure.blocks:
+        prob = 1.0 if self.is_possible else 0.0
+        for block in self.structure.blocks if self.is_possible else ():
             if block.first_label in held:
                 start_prob, superset = self._link_probs(block)
                 for word, label in block.staircase.unfold(held[block.first_label], self.n_words):
@@ -129,14 +140,13 @@ class MentionSets(HypergraphDistribution):
         inside = self._inside(block)
         superset = np.empty((self.n_words, table.n_nodes, 8))
         link_probs_kernel(table, scores, inside, superset)
-        with np.errstate(invalid="ignore"):
-            start_prob = np.exp(scores[:, START] + inside[:-1, 0] - inside[:-1, -1])
-        return np.nan_to_num(start_prob), superset
+        return np.exp(scores[:, START] + inside[:-1, 0] - inside[:-1, -1]), superset
 
     def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> Decoded:
+        check_at_least_one("limit", limit)
         found: list[Mention] = []
         truncated = False
-        for block in self.structure.blocks:
+        for block in self.structure.blocks if self.is_possible else ():
             room = room_for(limit, self.n_words)
             n_found, was_cut = probable_paths_kernel(*self._link_probs(block), threshold, MOST_STEPS, *room)
             truncated |= was_cut

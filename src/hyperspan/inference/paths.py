@@ -46,7 +46,7 @@ def sample_paths(
     log_forward_kernel(automaton, scores, log_forward)
     log_total = log_total_kernel(automaton, log_forward)
     if log_total == -np.inf:
-        raise StructureError("nothing can be drawn: every outcome is forbidden")
+        raise StructureError("nothing can be drawn: every outcome is forbidden by scores of -inf")
     labels = np.empty((n_samples, len(scores), automaton.n_phases), dtype=np.int64)
     uniform = rng.random((n_samples, n_times + 1))
     sample_kernel(automaton, scores, log_forward, log_total, uniform, labels)

@@ -24,9 +24,10 @@ from hyperspan.inference.frontier import (
     is_within_bounds_kernel,
     node_backward_kernel,
     node_forward_kernel,
-    rescale_kernel,
     start_backward_kernel,
     start_forward_kernel,
+    total_kernel,
+    weigh_kernel,
     word_forward_kernel,
 )
 from hyperspan.inference.paths import arc_weight, log_forward_kernel, log_total_kernel
@@ -65,6 +66,16 @@ def find_borders(table: StaircaseTable, automaton: Automaton, scores: NDArray[np
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
+def rescale_kernel(states, source, n_states):
+    """Divide states by their sum, unless that is 0, and return it."""
+    total = total_kernel(states, source, n_states)
+    if total > 0.0:
+        for state in range(source, source + n_states):
+            states[state] /= total
+    return total
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
 def borders_kernel(table, scores, exps, forward, backward, scales, start_prob):
     """Fill the sums before and after every word border of one sentence, in scaled products.
 
@@ -73,17 +84,13 @@ def borders_kernel(table, scores, exps, forward, backward, scales, start_prob):
     log partition function; if it is -inf the tables mean nothing.
     """
     n_words, n_nodes, n_states = scores.shape[0], table.n_nodes, 1 << table.n_nodes
-    label_weight = table.label_weight
     states = np.empty((n_nodes + 2) * n_states)
-    weights = np.zeros((n_words, 4 * n_nodes))
+    weights = np.empty((n_words, 4 * n_nodes))
+    weigh_kernel(table, 0, scores, 0, n_words, exps, weights)
     forward[0, :] = 0.0
     forward[0, 0] = 1.0
     log_total = 0.0
     for word in range(n_words):
-        for label in range(label_weight.shape[0]):
-            exps[word, label] = math.exp(scores[word, label])
-            if label >= 2:
-                weights[word, label_weight[label]] += exps[word, label]
         states[:n_states] = forward[word]
         last = word_forward_kernel(n_nodes, states, 0, exps, weights, word)
         scales[word] = rescale_kernel(states, last, n_states)
@@ -107,7 +114,6 @@ def borders_kernel(table, scores, exps, forward, backward, scales, start_prob):
                 back,
                 n_states,
                 node,
-                node == n_nodes - 1,
                 weights[word, 4 * node],
                 weights[word, 4 * node + 1],
                 weights[word, 4 * node + 2],
@@ -171,7 +177,7 @@ def advance_kernel(table, exps, word, allowed, must_be_active, source, target, s
         states[state] = source[state]
     no_start = exps[word, 0] if allowed[0] else 0.0
     start = exps[word, 1] if allowed[1] else 0.0
-    start_forward_kernel(states, 0, n_states, n_states, no_start, start)
+    start_forward_kernel(states, 0, n_states, no_start, start)
     at = n_states
     for node in range(n_nodes - 1, -1, -1):
         if must_be_active[node]:
@@ -181,10 +187,8 @@ def advance_kernel(table, exps, word, allowed, must_be_active, source, target, s
         node_forward_kernel(
             states,
             at,
-            at + n_states,
             n_states,
             node,
-            node == n_nodes - 1,
             weights[4 * node],
             weights[4 * node + 1],
             weights[4 * node + 2],

@@ -10,13 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.inference.automaton import chain_automaton
-from hyperspan.inference.base import Distribution
+from hyperspan.inference.base import Distribution, check_at_least_one, check_edge
 from hyperspan.inference.batch import Totals, check_transitions, sum_batch
 from hyperspan.inference.outcomes import MOST_MENTIONS, Outcome, most_probable, score_of
-from hyperspan.inference.paths import (
-    k_best_paths,
-    sample_paths,
-)
+from hyperspan.inference.paths import k_best_paths, sample_paths
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import Decoded, decode_enough
 from hyperspan.structures.linear import Linear
@@ -53,9 +50,11 @@ class TagSequences(Distribution):
         return self._totals(wants_expected=True).expected_transitions
 
     def k_best(self, k: int) -> list[Outcome]:
+        check_at_least_one("k", k)
         return k_best_paths(self._automaton, self.scores, k, 0)
 
     def sample(self, n_samples: int, seed: int = 0) -> list[Outcome]:
+        check_at_least_one("n_samples", n_samples)
         drawn = sample_paths(self._automaton, self.scores, n_samples, np.random.default_rng(seed))
         return [Outcome(self.score(tags), tags) for tags in drawn]
 
@@ -68,10 +67,11 @@ class TagSequences(Distribution):
         """Return the probability of a partial structure: that each of these ``(word, tag)`` is in the tag sequence."""
         scores = self.scores.copy()
         for word, label in edges:
+            check_edge(word, label, self.scores)
             others = np.arange(scores.shape[1]) != label
             scores[word, others] = -np.inf
-        restricted = TagSequences(self.structure, scores, self.transitions)
-        return float(np.exp(min(0.0, restricted.log_partition() - self.log_partition())))
+        restricted = TagSequences(self.structure, scores, self.transitions).log_partition()
+        return float(np.exp(min(0.0, restricted - self.log_partition()))) if restricted > -np.inf else 0.0
 
     def prob_of(self, mentions: Iterable[Mention], *, n_samples: int = N_SAMPLES, seed: int = 0) -> float:
         """Estimate how probable it is that the ``enough`` reading has all these mentions, from samples."""
@@ -83,6 +83,7 @@ class TagSequences(Distribution):
         self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS, n_samples: int = N_SAMPLES, seed: int = 0
     ) -> Decoded:
         """Return the mentions in at least this share of the ``enough`` readings of sampled tag sequences."""
+        check_at_least_one("limit", limit)
         counts: dict[Mention, int] = {}
         readings: dict[Encoding, Decoded] = {}
         truncated = False

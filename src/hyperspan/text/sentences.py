@@ -133,8 +133,8 @@ def _is_joined(text: str, before: Line, after: Line, begin: Line, width: _Width,
     wrapped = width.is_wrapped and width.is_full(before, after)
     ended = ends_sentence(text[before.start : before.end])
     if after.kind == "item":
-        # "... was given\n5. mg" is not the fifth item: a number that the wrapping of a sentence put there.
-        return wrapped and width.mostly_full and not ended and text[after.start].isdigit() and begin.kind == "prose"
+        # "... had come down to\n2. It then rose" is not the second item: wrapping put the number there.
+        return wrapped and width.mostly_full and not ended and text[after.start].isalnum() and begin.kind == "prose"
     if line_ends == "never":
         return True
     if begin.kind == "item" and after.indent > begin.indent:

@@ -42,13 +42,14 @@ def test_all_sources_in_their_order(tmp_path, packages):
     umls.mkdir()
     write(umls / "MRCONSO.RRF", "C0000001|ENG|P|L1|PF|S1|Y|A1||||OURS|PT|1|stomach|0|N||\n")
     write(umls / "MRSTY.RRF", "C0000001|T023|A1.2.3.1|Body Part|AT3||\n")
+    ontology = write(tmp_path / "ours.obo", "format-version: 1.4\n\n[Term]\nid: X:1\nname: pain\n")
     result = run(
         "-o",
         tmp_path / "lexicon.npz",
         "--tsv",
         write(tmp_path / "words.tsv", "hernia\tMine\n"),
         "--obo",
-        f"Thing={write(tmp_path / 'ours.obo', 'format-version: 1.4\n\n[Term]\nid: X:1\nname: pain\n')}",
+        f"Thing={ontology}",
         "--umls",
         umls,
         "--packages",

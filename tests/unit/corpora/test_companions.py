@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from hyperspan import Document
-from hyperspan.corpora.companions import attributes_of, attributes_told, find_companion, read_companion
+from hyperspan.corpora.companions import TextFolder, attributes_of, attributes_told, find_companion, read_companion
 from hyperspan.errors import CorpusError
 from hyperspan.findings import Findings
 
@@ -45,7 +45,18 @@ def test_two_different_texts_are_not_guessed_between(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["../secret.txt", "/etc/passwd", "x/../../secret.txt", "..\\secret.txt", "", "a\0.txt", ".", "C:secret", "n" * 5000]
+    "name",
+    [
+        "../secret.txt",
+        "/etc/passwd",
+        "x/../../secret.txt",
+        "..\\secret.txt",
+        "",
+        "a\0.txt",
+        ".",
+        "C:secret",
+        "n" * 5000,
+    ],
 )
 def test_names_lead_nowhere_else(tmp_path: Path, name: str) -> None:
     _put(tmp_path / "secret.txt", "secret")
@@ -71,3 +82,37 @@ def test_note_types() -> None:
     assert attributes_of("report") == {}
     assert attributes_told(Document("1-ECHO_REPORT", "", attributes={"note_type": "echo", "x": 1})) == {"note_type"}
     assert attributes_told(Document("1-ECHO_REPORT", "", attributes={"note_type": "ecg"})) == set()
+
+
+@pytest.mark.parametrize(
+    ("doc", "message"),
+    [
+        ("../a", "document name '../a' cannot be a file name"),
+        (".a", "document name '.a' cannot be a file name"),
+        ("b/.c/a", "document name 'b/.c/a' cannot be a file name"),
+        ("a", "document 'a' comes twice"),
+    ],
+)
+def test_documents_that_cannot_have_a_file(tmp_path: Path, doc: str, message: str) -> None:
+    _put(tmp_path / "a.txt")
+    findings = Findings("skip")
+    assert TextFolder(tmp_path, ".txt", findings).new_path(Document(doc, "")) is None
+    assert [finding.message.startswith(message) for finding in findings.items] == [True]
+
+
+@pytest.mark.parametrize(
+    ("docs", "n_noted"),
+    [
+        (["a", "b"], 0),
+        (["x/a", "y/b", "x/c"], 0),
+        (["a", "x/b"], 1),
+        (["x/b", "a"], 1),
+        (["x/y/b", "x/a", "z/c"], 1),
+        (["x/a", "x/y/z/b"], 1),
+    ],
+)
+def test_documents_above_others_are_noted(tmp_path: Path, docs: list[str], n_noted: int) -> None:
+    findings = Findings("error")
+    texts = TextFolder(tmp_path, ".txt", findings)
+    assert [texts.new_path(Document(doc, "")) for doc in docs] == [tmp_path / f"{doc}.txt" for doc in docs]
+    assert findings.note_counts["mixed-folders"] == n_noted

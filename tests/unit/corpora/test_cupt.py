@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from fuzzing import assert_reader_survives
 
+from fuzzing import assert_reader_survives
 from hyperspan import Document, Mention, Sentence, corpora
 from hyperspan.errors import CorpusError
 from hyperspan.findings import Findings
@@ -54,7 +54,7 @@ def _written(tmp_path: Path, units: object, findings: Findings | None = None) ->
 
 def test_words_expressions_and_columns(tmp_path: Path) -> None:
     first, second = corpora.read(_sample(tmp_path, SAMPLE)).units
-    assert first.tokens == tuple("She gave it up , did n't she ?".split())
+    assert first.tokens == ("She", "gave", "it", "up", ",", "did", "n't", "she", "?")
     assert first.mentions == (Mention("VPC.full", [(1, 2), (3, 4)]), Mention("VID", [(1, 4)]))
     assert first.columns["lemma"][:4] == ("she", "give", "it", "up")
     assert first.columns["pos"][:4] == ("PRON", "VERB", "PRON", "ADP")
@@ -134,11 +134,17 @@ def test_sentences_from_elsewhere(tmp_path: Path) -> None:
         columns={"pos": ["VERB", "PRON", "ADP"], "lemma": ["give", "it", ""], "brown": ["1", "0", "1"]},
     )
     findings = Findings("error")
-    assert _written(tmp_path, [sentence], findings) == HEADER + "# sent_id = n7\n" + rows(
-        "1 gave give VERB _ _ _ _ _ _ 1:VPC;2:VID",
-        "2 it it PRON _ _ _ _ _ _ 2",
-        "3 up _ ADP _ _ _ _ _ _ 1;2",
-    ) + "\n"
+    assert (
+        _written(tmp_path, [sentence], findings)
+        == HEADER
+        + "# sent_id = n7\n"
+        + rows(
+            "1 gave give VERB _ _ _ _ _ _ 1:VPC;2:VID",
+            "2 it it PRON _ _ _ _ _ _ 2",
+            "3 up _ ADP _ _ _ _ _ _ 1;2",
+        )
+        + "\n"
+    )
     assert findings.note_counts == {"columns-not-held": 1, "value-not-held": 1}
     (again,) = corpora.read(tmp_path / "out.cupt").units
     assert (again.tokens, again.mentions, again.doc) == (sentence.tokens, sentence.mentions, "n7")
@@ -149,9 +155,13 @@ def test_changed_tokens_or_columns_are_written_anew(tmp_path: Path) -> None:
     _, second = corpora.read(_sample(tmp_path, SAMPLE)).units
     changed = replace(second, columns={"pos": ("VERB", "PUNCT")})
     written = _written(tmp_path, [changed])
-    assert written == HEADER + "# sent_id = train-00002\n" + rows(
-        "1 Rest _ VERB _ _ _ _ _ _ *", "2 . _ PUNCT _ _ _ _ _ _ *"
-    ) + "\n"
+    assert (
+        written
+        == HEADER
+        + "# sent_id = train-00002\n"
+        + rows("1 Rest _ VERB _ _ _ _ _ _ *", "2 . _ PUNCT _ _ _ _ _ _ *")
+        + "\n"
+    )
 
 
 def test_sent_id_comes_before_source_sent_id(tmp_path: Path) -> None:
@@ -178,7 +188,10 @@ def _line(code: str) -> str:
         (rows("2 gave _ _ _ _ _ _ _ _ *"), "train.cupt:1: the ID is '2'; expected 1"),
         (_line("*").replace("gave", ""), "train.cupt:1: the FORM is empty; expected a word"),
         (rows("1-2 gave _ _ _ _ _ _ _ _ 1:VID"), "PARSEME:MWE is '1:VID' on a line that is no word; expected '*'"),
-        (_line("1:A") + rows("2 up _ _ _ _ _ _ _ _ 1:B"), "train.cupt:2: expression 1 has category 'B', but 'A' before"),
+        (
+            _line("1:A") + rows("2 up _ _ _ _ _ _ _ _ 1:B"),
+            "train.cupt:2: expression 1 has category 'B', but 'A' before",
+        ),
         ("# global.columns = ID FORM\n" + _line("*"), "train.cupt:1: the columns are 'ID FORM'; expected ID, FORM and"),
         (b"# caf\xe9\n" + _line("*").encode(), "train.cupt:1: byte 0xe9"),
     ],
@@ -227,15 +240,11 @@ def test_documents_are_refused(tmp_path: Path) -> None:
 
 
 def test_damaged_files(tmp_path: Path) -> None:
-    assert_reader_survives("cupt", {"a.cupt": SAMPLE.encode()}, "a.cupt", tmp_path, 300)
+    assert_reader_survives("cupt", {"a.cupt": SAMPLE.encode()}, "a.cupt", tmp_path, 150)
 
 
-@pytest.mark.parametrize(
-    ("split", "n_sentences", "n_expressions"), [("train", 3471, 331), ("test", 3965, 501)]
-)
-def test_parseme_english(
-    shared_data: Path, tmp_path: Path, split: str, n_sentences: int, n_expressions: int
-) -> None:
+@pytest.mark.parametrize(("split", "n_sentences", "n_expressions"), [("train", 3471, 331), ("test", 3965, 501)])
+def test_parseme_english(shared_data: Path, tmp_path: Path, split: str, n_sentences: int, n_expressions: int) -> None:
     path = shared_data / "parseme" / "en" / "native" / "en" / f"{split}.cupt"
     corpus = corpora.read(path)
     assert (len(corpus), corpus.n_mentions, corpus.splits) == (n_sentences, n_expressions, (split,))

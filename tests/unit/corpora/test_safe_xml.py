@@ -31,11 +31,9 @@ def test_children_are_yielded_before_the_file_ends_and_not_kept() -> None:
             self.n_read += 1
             return b"<a>" if self.n_read == 1 else b"<b>text</b>" * 100
 
-    n_seen = 0
-    for root, child in stream_children(Endless()):  # type: ignore[arg-type]
+    for n_seen, (root, child) in enumerate(stream_children(Endless())):  # type: ignore[arg-type]
         assert child.tag == "b"
         assert len(root) <= 1
-        n_seen += 1
         if n_seen == 10_000:
             break
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import random
 
 import numpy as np
 import pytest
@@ -49,6 +50,24 @@ def test_every_merger_is_the_one_of_the_reference():
         clusters = brown_clusters(sentences, n_clusters)
         assert {word: clusters.path_of(word) for word in clusters.words} == expected.paths
         assert clusters.average_mutual_information == pytest.approx(expected.average_mutual_information, abs=1e-9)
+
+
+@pytest.mark.kernel
+def test_corrected_losses_are_the_recomputed_ones():
+    chance = random.Random(0)
+    words = [f"w{min(int(chance.expovariate(0.08)), 59)}" for _ in range(1500)]
+    bigrams = count_bigrams([words[start : start + 15] for start in range(0, len(words), 15)])
+    merging = brown._Merging(bigrams, 12)
+    for first, last in itertools.pairwise((0, 5, 12, 20, len(bigrams.words))):
+        merging.grow(first, last)
+        window = merging.window
+        active = np.flatnonzero(window.active)
+        pairs = [(b, a) for b in active for a in active if a < b]
+        corrected = [window.core[pair] for pair in pairs]
+        for slot in active:
+            brown._fill(window, slot)
+        assert [window.core[pair] for pair in pairs] == corrected
+        assert (window.turned == window.pairs.T).all()
 
 
 @pytest.mark.kernel

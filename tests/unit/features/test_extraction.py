@@ -9,11 +9,14 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hyperspan import Sentence
+from hyperspan import Findings, Sentence
+from hyperspan.corpora import stream
 from hyperspan.errors import FeatureError
 from hyperspan.features import Extractor, FeatureBlock, Lexicon, TemplateSet
 from hyperspan.features import codes as codes_module
@@ -335,6 +338,15 @@ def test_several_threads_may_use_one_extractor():
     assert list(found.values()) == [expected] * 4
 
 
+def test_a_sentence_that_is_refused_does_no_harm_to_those_after_it():
+    extractor = Extractor(templates("word[0]", "shape[0]", "pos[0]", "column.mood[0]"))
+    odd = Sentence(["new", "words"], columns={"pos": ["JJ", 7], "mood": ["a", "b"]})
+    with pytest.raises(FeatureError, match="the column 'pos' has the value 7; expected a text"):
+        list(extractor.hash_blocks([odd]))
+    good = Sentence(["words", "New"], columns={"pos": ["NN", "JJ"], "mood": ["a", "c"]})
+    assert hashes_of(extractor, [good]) == expected_hashes(extractor, [good])
+
+
 def test_templates_without_their_resource_are_skipped_said_once_and_recorded(caplog: pytest.LogCaptureFixture):
     extractor = Extractor("published")
     assert [str(skipped.template) for skipped in extractor.skipped] == ["clusters.cluster", "lexicon.category"]
@@ -348,9 +360,9 @@ def test_templates_without_their_resource_are_skipped_said_once_and_recorded(cap
         "lexicon.category": "no lexicon was given",
     }
     assert [record.getMessage() for record in caplog.records] == [
-        "4 of 35 templates skipped: lemma (no sentence has the column 'lemma' (an annotator brings it)); "
-        "note_type (no sentence has the attribute 'note_type'); cluster (no Brown clusters were given); "
-        "category (no lexicon was given)"
+        "4 of 35 templates are skipped: lemma, because no sentence has the column 'lemma' (an annotator brings it); "
+        "note, because no sentence has the attribute 'note_type'; clusters, because no Brown clusters were given; "
+        "lexicon, because no lexicon was given"
     ]
 
 
@@ -374,9 +386,23 @@ def test_an_extractor_must_be_fitted_first():
         Extractor().transform([EGD])
 
 
-def test_threads_must_make_sense():
+def test_options_must_make_sense():
     with pytest.raises(FeatureError, match="threads is 0; expected a whole number from 1"):
         Extractor(threads=0).fit([EGD])
+    with pytest.raises(FeatureError, match="min_count is 0; expected a whole number from 1"):
+        Extractor().fit([EGD], min_count=0)
+
+
+@pytest.mark.parametrize("name", ["chia/dev.jsonl", "pgxcorpus", "parseme/en"])
+def test_real_corpora(shared_data: Path, name: str):
+    units = stream(shared_data / name, findings=Findings("skip"))
+    sentences = list(islice((unit for unit in units if isinstance(unit, Sentence)), 40))
+    extractor = Extractor("default", CLUSTERS, LEXICON)
+    assert len(sentences) == 40
+    assert hashes_of(extractor, sentences) == expected_hashes(extractor, sentences)
+    names = extractor.fit(sentences).names(sentences)
+    assert len(names) == len(extractor.index_)
+    assert not names.collisions
 
 
 def test_an_extractor_can_be_made_again_from_its_state():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import chain
 
 import pytest
-from examples import BLOOD, EXAMPLES, INFARCTIONS, LACERATION
 
+from examples import BLOOD, EXAMPLES, INFARCTIONS, LACERATION
 from hyperspan import Mention, Sentence, corpora
 from hyperspan.errors import StructureError
 from hyperspan.structures import (
@@ -101,6 +101,26 @@ def test_enough_takes_the_first_of_equals() -> None:
     assert crossing(shared_structure(TYPES), *equals, n_words=5) == [
         finding((0, 1), (3, 4)),
         finding((1, 2), (4, 5)),
+    ]
+
+
+def test_enough_weighs_the_whole_cover_where_no_two_mentions_can_be_exchanged_for_better() -> None:
+    mentions = [finding((0, 3)), finding((1, 2), (3, 4)), finding((0, 1), (3, 5))]
+    assert crossing(shared_structure(TYPES), *mentions, n_words=5) == [
+        finding((0, 1), (3, 4)),
+        finding((0, 3)),
+        finding((1, 2), (3, 5)),
+    ]
+    mentions = [finding((2, 5), (6, 9)), finding((0, 4), (8, 9))]
+    assert crossing(shared_structure(TYPES, 2), *mentions, n_words=9) == sorted(mentions)
+
+
+def test_gaps_that_only_touch_share_no_node() -> None:
+    mentions = [finding((2, 5), (6, 8)), finding((1, 2), (5, 6)), finding((2, 4), (6, 8))]
+    assert crossing(shared_structure(TYPES, 2), *mentions, n_words=8) == [
+        finding((1, 2), (6, 8)),
+        finding((2, 4), (5, 6)),
+        finding((2, 5), (6, 8)),
     ]
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from brute_force import all_encodings, all_mention_sets, count_encodings, link_unions
 from examples import EXAMPLES, INFARCTIONS
-
 from hyperspan import Mention, Sentence
 from hyperspan.errors import StructureError
 from hyperspan.structures import Hypergraph, Staircase, structure

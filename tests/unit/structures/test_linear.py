@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 
 import pytest
+
 from brute_force import all_mentions
 from examples import BLOOD, ETHANOL, INFARCTIONS, LACERATION, MOUTH
-
 from hyperspan import Mention, Sentence
 from hyperspan.errors import StructureError
 from hyperspan.structures import Linear, decode_all, decode_enough, shared_structure

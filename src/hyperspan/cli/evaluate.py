@@ -1,0 +1,232 @@
+"""``hyperspan evaluate``: every score of a prediction, its errors, and how it compares to another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import orjson
+import typer
+
+from hyperspan import corpora
+from hyperspan.cli.console import (
+    FromOption,
+    JsonOption,
+    OnErrorChoice,
+    OnErrorOption,
+    print_json,
+    printable,
+    progress,
+    say,
+    stdout,
+)
+from hyperspan.corpora.files import writing
+from hyperspan.errors import UsageError
+from hyperspan.findings import Findings, OnError
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from hyperspan.evaluation import Comparison, Evaluation, Score, SentenceCounts, Significance
+
+_MAIN_ROWS = {
+    "all mentions": "all",
+    "discontiguous sentences": "discontiguous_sentences",
+    "discontiguous mentions": "discontiguous_mentions",
+}
+
+
+def evaluate(
+    gold: Annotated[Path, typer.Argument(help="The corpus with the right mentions.", show_default=False)],
+    predicted: Annotated[Path, typer.Argument(help="The same corpus with predicted mentions.", show_default=False)],
+    format: FromOption = None,
+    predicted_format: Annotated[
+        str | None,
+        typer.Option("--predicted-from", help="The format of the prediction (and of --compare), if not that of gold."),
+    ] = None,
+    compare: Annotated[
+        Path | None,
+        typer.Option("--compare", help="Another system's prediction: test whether the two differ."),
+    ] = None,
+    errors: Annotated[
+        Path | None,
+        typer.Option("--errors", help="Write what is missed, spurious or nearly right: one sentence a line, JSON."),
+    ] = None,
+    min_f1: Annotated[
+        float | None, typer.Option("--min-f1", help="Exit with 1 if the F1 over all mentions is lower (0 to 1).")
+    ] = None,
+    resamples: Annotated[int, typer.Option("--resamples", min=1, help="How often --compare draws.")] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Which draws --compare makes.")] = 0,
+    on_error: OnErrorOption = OnErrorChoice.error,
+    json: JsonOption = False,
+) -> None:
+    """Score predicted mentions: a mention is right when its type and all its parts are.
+
+    Both corpora hold the same sentences, paired by document and order. Neither the order of mentions nor duplicates
+    matter. A document without sentences of its own counts as one sentence.
+
+    Example: hyperspan evaluate gold.jsonl predicted.jsonl --errors errors.jsonl --min-f1 0.6
+    """
+    from hyperspan.evaluation import SentenceCounts, compare_systems
+
+    if min_f1 is not None and not 0.0 <= min_f1 <= 1.0:
+        raise UsageError(f"--min-f1 is {min_f1:g}; expected a number from 0 to 1, such as 0.63 for 63 %")
+    inputs = [gold, predicted, *([] if compare is None else [compare])]
+    if errors is not None and any(path.exists() and errors.exists() and path.samefile(errors) for path in inputs):
+        raise UsageError(f"--errors would overwrite {errors}, which is to be read; choose another name")
+
+    read = _Reader(gold, format, predicted_format or format, on_error.value)
+    evaluation, counts, kinds = score(read.comparisons(predicted, "Comparing"), errors)
+    table = evaluation.as_dict()
+    tested = None
+    if compare is not None:
+        other = SentenceCounts()
+        for comparison in read.comparisons(compare, f"Comparing {compare.name}"):
+            other.add(comparison)
+        tested = compare_systems(counts, other, resamples=resamples, seed=seed)
+        table["significance"] = tested.as_dict()
+    read.tell()
+    if json:
+        print_json(table)
+    else:
+        print_evaluation(evaluation)
+        if tested is not None:
+            print_significance(tested, str(predicted), str(compare))
+    if errors is not None:
+        say.info(_summary_of(kinds, errors))
+    if min_f1 is not None and evaluation.all.f1 < min_f1:
+        say.info(f"F1 is {evaluation.all.f1:.4f}, below the {min_f1:g} of --min-f1")
+        raise typer.Exit(1)
+
+
+class _Findings(Findings):
+    """Takes duplicates as they come: a mention that is there twice counts once."""
+
+    def report(self, kind: str, message: str, *, path: str | None = None, line: int | None = None) -> None:
+        if kind == "duplicate":
+            self.note(kind, message, path=path, line=line)
+        else:
+            super().report(kind, message, path=path, line=line)
+
+
+class _Reader:
+    """Reads gold with one prediction after another, and keeps what was found wrong on either side."""
+
+    def __init__(self, gold: Path, format: str | None, predicted_format: str | None, on_error: OnError) -> None:
+        self.gold = gold
+        self.format = format
+        self.predicted_format = predicted_format
+        self.on_error = on_error
+        self.findings: dict[Path, Findings] = {}
+
+    def comparisons(self, predicted: Path, what: str) -> Iterator[Comparison]:
+        from hyperspan.evaluation import comparisons
+        from hyperspan.text import tokenize
+
+        ours, theirs = _Findings(self.on_error), _Findings(self.on_error)
+        found = comparisons(
+            corpora.stream(self.gold, format=self.format, findings=ours),
+            corpora.stream(predicted, format=self.predicted_format, findings=theirs),
+            tokenize=tokenize,
+        )
+        yield from progress(found, what)
+        self.findings.update({self.gold: ours, predicted: theirs})
+
+    def tell(self) -> None:
+        """Say what was skipped, and which duplicates were counted once."""
+        for path, findings in self.findings.items():
+            say.findings(findings)
+            if n_duplicates := findings.note_counts["duplicate"]:
+                what = "mention was" if n_duplicates == 1 else "mentions were"
+                say.info(f"{n_duplicates:,} {what} given more than once in {printable(str(path))}, and counted once")
+
+
+def score(
+    comparisons: Iterator[Comparison], errors: Path | None = None
+) -> tuple[Evaluation, SentenceCounts, Counter[str]]:
+    """Score comparisons and write their errors; return all scores, the counts of each sentence, and kinds of errors."""
+    from hyperspan.evaluation import Scorer, SentenceCounts, list_errors
+
+    scorer, counts = Scorer(), SentenceCounts()
+    kinds: Counter[str] = Counter()
+    with nullcontext() if errors is None else writing(errors) as file:
+        for comparison in comparisons:
+            scorer.add(comparison)
+            counts.add(comparison)
+            if file is not None and (record := list_errors(comparison)) is not None:
+                _write_errors(record, file)
+                kinds["sentences"] += 1
+                kinds.update(error["kind"] for error in record["errors"])
+    return scorer.result(), counts, kinds
+
+
+def _write_errors(record: Mapping[str, Any], file: IO[bytes]) -> None:
+    file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def _summary_of(kinds: Counter[str], path: Path) -> str:
+    from hyperspan.evaluation import KINDS
+
+    listed = ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS if kinds[kind])
+    total = kinds.total() - kinds["sentences"]
+    return f"wrote {total:,} errors in {kinds['sentences']:,} sentences to {path}" + (f": {listed}" if listed else "")
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Print every score with the counts behind it."""
+    rows = {name: getattr(evaluation, key) for name, key in _MAIN_ROWS.items()}
+    rows |= {"relaxed (a common word)": evaluation.relaxed, "words": evaluation.words}
+    view = _table("precision", "recall", "F1", "right", "spurious", "missed")
+    _add_scores(view, f"over {evaluation.n_units:,} sentences", rows)
+    _add_scores(view, "by type", evaluation.by_type)
+    _add_scores(view, "by number of parts", evaluation.by_parts)
+    _add_scores(view, "by words in the gaps", evaluation.by_gap)
+    _add_scores(view, "by overlap with others", evaluation.by_overlap)
+    stdout().print(view)
+
+
+def print_significance(tested: Significance, predicted: str, other: str) -> None:
+    """Print how two systems differ, and how sure that is."""
+    from rich.text import Text
+
+    found = [tested.differences[key] for key in _MAIN_ROWS.values()]
+    view = _table(*(name.replace(" ", "\n") for name in _MAIN_ROWS))
+    view.add_row(Text(f"compared, {tested.resamples:,} draws", style="bold"))
+    interval = f"{100 * tested.confidence:g} % interval"
+    for name, values in {
+        f"F1 of {predicted}": [f"{each.f1:.3f}" for each in found],
+        f"F1 of {other}": [f"{each.other_f1:.3f}" for each in found],
+        "difference": [f"{each.difference:+.3f}" for each in found],
+        interval: [f"{each.low:+.3f}, {each.high:+.3f}" for each in found],
+        "p, paired bootstrap": [f"{each.p_bootstrap:.4f}" for each in found],
+        "p, randomisation": [f"{each.p_randomisation:.4f}" for each in found],
+        "sentences": [f"{each.n_sentences:,}" for each in found],
+    }.items():
+        view.add_row(Text(f"  {printable(name)}"), *values)
+    console = stdout()
+    console.print()
+    console.print(view)
+
+
+def _table(*columns: str) -> Table:
+    from rich.table import Table
+
+    view = Table(box=None, pad_edge=False)
+    view.add_column("", min_width=28, overflow="fold")
+    for name in columns:
+        view.add_column(name, justify="right", no_wrap=True)
+    return view
+
+
+def _add_scores(view: Table, title: str, scores: Mapping[str, Score]) -> None:
+    from rich.text import Text
+
+    view.add_row()
+    view.add_row(Text(title, style="bold"))
+    for name, score in scores.items():
+        ratios = ("-",) * 3 if score.is_empty else (f"{score.precision:.3f}", f"{score.recall:.3f}", f"{score.f1:.3f}")
+        counts = (f"{count:,}" for count in (score.tp, score.fp, score.fn))
+        view.add_row(Text(f"  {printable(name)}"), *ratios, *counts)

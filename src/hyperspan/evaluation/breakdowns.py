@@ -1,0 +1,72 @@
+"""Classes of mentions: by their parts, their gaps, and how they overlap others."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hyperspan.evaluation.matching import neighbours
+from hyperspan.mentions import Mention
+
+PARTS = ("1", "2", "3", "4+")
+GAPS = ("0", "1", "2", "3-5", "6+")
+OVERLAPS = ("none", "nested", "crossing", "shared part")
+
+_FIRST_THAT_HOLDS = ("crossing", "shared part", "nested")
+
+
+def parts_class(mention: Mention) -> str:
+    """Return the class of a mention by its number of parts, one of `PARTS`."""
+    return str(len(mention.parts)) if len(mention.parts) < 4 else "4+"
+
+
+def gap_class(gap: int) -> str:
+    """Return the class of a mention by the words between its parts, summed; one of `GAPS`.
+
+    Examples
+    --------
+    >>> [gap_class(gap) for gap in (0, 2, 3, 5, 6)]
+    ['0', '2', '3-5', '3-5', '6+']
+    """
+    if gap < 3:
+        return str(gap)
+    return "3-5" if gap < 6 else "6+"
+
+
+def overlap_of(one: Mention, other: Mention) -> str:
+    """Say how two mentions of one sentence overlap, whatever their types; one of `OVERLAPS`.
+
+    ``none``: no word in common. ``nested``: all words of one are words of the other. ``shared part``: not nested, and
+    a part of one is also a part of the other. ``crossing``: any other pair with a word in common.
+
+    Examples
+    --------
+    >>> infarctions, shed = Mention("Finding", [(0, 1)]), Mention("Finding", [(0, 1), (2, 4)])
+    >>> overlap_of(infarctions, shed), overlap_of(shed, Mention("Finding", [(0, 1), (5, 6)]))
+    ('nested', 'shared part')
+    >>> overlap_of(Mention("Finding", [(11, 14)]), Mention("Finding", [(13, 14), (16, 17)]))
+    'crossing'
+    """
+    mine, theirs = set(one.words()), set(other.words())
+    if not mine & theirs:
+        return "none"
+    if mine <= theirs or theirs <= mine:
+        return "nested"
+    return "shared part" if set(one.parts) & set(other.parts) else "crossing"
+
+
+def overlap_classes(mentions: Sequence[Mention]) -> list[str]:
+    """Return the class of each mention of a sentence by how it overlaps the others; each one of `OVERLAPS`.
+
+    A mention that overlaps several others in several ways is ``crossing`` if it crosses any, else ``shared part`` if
+    it shares a part with any, else ``nested``.
+
+    Examples
+    --------
+    >>> overlap_classes([Mention("Finding", parts) for parts in ([(0, 1)], [(0, 1), (2, 4)], [(0, 1), (5, 6)])])
+    ['nested', 'shared part', 'shared part']
+    """
+    classes = []
+    for position, shared in enumerate(neighbours(mentions, mentions)):
+        found = {overlap_of(mentions[position], mentions[other]) for other in shared if other != position}
+        classes.append(next((name for name in _FIRST_THAT_HOLDS if name in found), "none"))
+    return classes

@@ -1,0 +1,1 @@
+"""Learn weights from annotated sentences."""

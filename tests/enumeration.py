@@ -1,0 +1,138 @@
+"""Distributions over a few words the slow and obvious way: by going through every outcome."""
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from itertools import product
+
+import numpy as np
+from brute_force import all_encodings, all_mentions, all_subsets
+from numpy.typing import NDArray
+
+from hyperspan import Mention
+from hyperspan.inference import Over
+from hyperspan.structures import Hypergraph, Linear, Staircase, decode_all, structure
+from hyperspan.structures.structure import Encoding
+
+ONE, TWO = ("Finding",), ("Finding", "Drug")
+THREE_PARTS = Hypergraph("split", ONE, (Staircase(3, exact=True),))
+"""Mentions of exactly three parts: few enough for seven words."""
+
+FOR_ENCODINGS = [
+    (structure("mention", ONE), 4),
+    (structure("mention", TWO), 3),
+    (structure("shared", ONE, 1), 4),
+    (structure("shared", ONE, 2), 4),
+    (structure("shared", ONE, 3), 4),
+    (structure("shared", TWO, 2), 3),
+    (structure("split", ONE, 2), 4),
+    (structure("split", ONE, 3), 4),
+    (structure("split", TWO, 3), 2),
+    (structure("shared", ONE, 3), 1),
+    (THREE_PARTS, 6),
+    (THREE_PARTS, 7),
+]
+FOR_MENTION_SETS = [
+    (structure("mention", ONE), 4),
+    (structure("mention", TWO), 3),
+    (structure("shared", ONE, 2), 3),
+    (structure("shared", ONE, 3), 3),
+    (structure("shared", TWO, 2), 2),
+    (structure("split", ONE, 3), 3),
+    (structure("split", TWO, 2), 2),
+    (THREE_PARTS, 6),
+]
+FOR_TAGS = [(Linear(ONE), 1), (Linear(ONE), 4), (Linear(TWO), 3)]
+
+
+def case_name(value: object) -> str:
+    """Name a structure, or the number of words, for the list of tests."""
+    if isinstance(value, Linear):
+        return f"linear-{len(value.types)}"
+    if isinstance(value, Hypergraph):
+        parts = "exactly" if value is THREE_PARTS else "to"
+        return f"{value.name}-{len(value.types)}-{parts}-{value.max_components}"
+    return f"{value}-words"
+
+
+class Enumeration:
+    """Every outcome of a sentence, and how often it uses each edge.
+
+    Parameters
+    ----------
+    structure : Hypergraph or Linear
+    n_words : int
+    over : {"encodings", "mention-sets"}
+    """
+
+    def __init__(self, structure: Hypergraph | Linear, n_words: int, over: Over = "encodings") -> None:
+        self.structure, self.n_words = structure, n_words
+        self.outcomes: list[Encoding]
+        self.sets: list[frozenset[Mention]] = []
+        if isinstance(structure, Linear):
+            tags = product(range(structure.n_labels), repeat=n_words)
+            self.outcomes = [tuple(enumerate(sequence)) for sequence in tags]
+        elif over == "encodings":
+            self.outcomes = sorted(all_encodings(structure, n_words))
+        else:
+            self.sets = list(all_subsets(self.mentions))
+            self.outcomes = [structure.unfold(mentions, n_words).encoding for mentions in self.sets]
+        self.uses = np.zeros((len(self.outcomes), n_words, structure.n_labels))
+        for outcome, edges in enumerate(self.outcomes):
+            for word, label in edges:
+                self.uses[outcome, word, label] += 1
+
+    @cached_property
+    def mentions(self) -> list[Mention]:
+        """Every mention that the structure can write."""
+        found = [mention for type in self.structure.types for mention in all_mentions(self.n_words, type)]
+        parts = self.structure.max_components
+        if isinstance(self.structure, Linear):
+            return [mention for mention in found if len(mention.parts) <= parts]
+        return [mention for mention in found if self.structure.block_of(mention) is not None]
+
+    @cached_property
+    def readings(self) -> list[frozenset[Mention]]:
+        """The mentions of every outcome: the set itself, or all on some path of the encoding."""
+        if self.sets:
+            return self.sets
+        return [frozenset(decode_all(self.structure, edges).mentions) for edges in self.outcomes]
+
+    def log_scores(self, scores: NDArray[np.float64], transitions: NDArray[np.float64] | None = None) -> NDArray:
+        """The score of every outcome."""
+        is_forbidden = np.isneginf(scores)
+        total = np.tensordot(self.uses, np.where(is_forbidden, 0.0, scores), axes=2)
+        total[np.any(self.uses[:, is_forbidden] > 0, axis=1)] = -np.inf
+        if transitions is not None:
+            tags = np.array([[label for _, label in edges] for edges in self.outcomes], dtype=np.int64)
+            for word in range(1, self.n_words):
+                total += transitions[tags[:, word - 1], tags[:, word]]
+        return total
+
+    def log_partition(self, scores: NDArray[np.float64], transitions: NDArray[np.float64] | None = None) -> float:
+        """The log of the sum over all outcomes."""
+        return float(np.logaddexp.reduce(self.log_scores(scores, transitions)))
+
+    def probs(self, scores: NDArray[np.float64], transitions: NDArray[np.float64] | None = None) -> NDArray:
+        """The probability of every outcome."""
+        log_scores = self.log_scores(scores, transitions)
+        return np.exp(log_scores - np.logaddexp.reduce(log_scores))
+
+    def prob_of(self, probs: NDArray[np.float64], wanted: frozenset[Mention]) -> float:
+        """The probability of the outcomes that have all these mentions."""
+        return sum(prob for prob, found in zip(probs.tolist(), self.readings, strict=True) if wanted <= found)
+
+
+@cache
+def enumeration(structure: Hypergraph | Linear, n_words: int, over: Over = "encodings") -> Enumeration:
+    """Return every outcome, found once."""
+    return Enumeration(structure, n_words, over)
+
+
+def random_scores(
+    rng: np.random.Generator, structure: Hypergraph | Linear, n_words: int, *, size: float = 1.0, forbidden: float = 0.0
+) -> NDArray[np.float64]:
+    """Return random scores, a share of which is -inf."""
+    scores = rng.normal(scale=size, size=(n_words, structure.n_labels))
+    scores[rng.random(scores.shape) < forbidden] = -np.inf
+    return scores
