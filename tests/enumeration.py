@@ -6,9 +6,9 @@ from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
-from brute_force import all_encodings, all_mentions, all_subsets
 from numpy.typing import NDArray
 
+from brute_force import all_encodings, all_mentions, all_subsets
 from hyperspan import Mention
 from hyperspan.inference import Over
 from hyperspan.structures import Hypergraph, Linear, Staircase, decode_all, structure
@@ -114,9 +114,10 @@ class Enumeration:
         return float(np.logaddexp.reduce(self.log_scores(scores, transitions)))
 
     def probs(self, scores: NDArray[np.float64], transitions: NDArray[np.float64] | None = None) -> NDArray:
-        """The probability of every outcome."""
+        """The probability of every outcome; all 0 if none is possible."""
         log_scores = self.log_scores(scores, transitions)
-        return np.exp(log_scores - np.logaddexp.reduce(log_scores))
+        total = np.logaddexp.reduce(log_scores)
+        return np.exp(log_scores - total) if total > -np.inf else np.zeros_like(log_scores)
 
     def prob_of(self, probs: NDArray[np.float64], wanted: frozenset[Mention]) -> float:
         """The probability of the outcomes that have all these mentions."""

@@ -7,6 +7,8 @@ HyperspanError
 │   └── FormatError                   no format, or the wrong one, for a file
 ├── StructureError    (ValueError)    a structure, encoding or score array that cannot be used
 ├── FeatureError      (ValueError)    a template, column, cluster or lexicon file that cannot be used
+├── LearningError     (ValueError)    training that cannot begin or go on
+├── ModelError        (ValueError)    a model file that cannot be used, or a recognizer without weights
 ├── UsageError        (ValueError)    an option or argument that makes no sense
 └── MissingExtraError (ImportError)   an optional dependency that is not installed
 
@@ -58,6 +60,14 @@ class StructureError(HyperspanError, ValueError):
 
 class FeatureError(HyperspanError, ValueError):
     """A template, column, cluster or lexicon file cannot be used."""
+
+
+class LearningError(HyperspanError, ValueError):
+    """Training cannot begin or go on."""
+
+
+class ModelError(HyperspanError, ValueError):
+    """A model file cannot be used, or a recognizer has no weights."""
 
 
 class UsageError(HyperspanError, ValueError):

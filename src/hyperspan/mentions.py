@@ -294,6 +294,22 @@ class Document:
         """Return the text of a mention, with ``…`` for every gap."""
         return " … ".join(self.text[start:end] for start, end in mention.parts)
 
+    def place_of(self, mention: Mention) -> tuple[str, int | None]:
+        """Return the file and line where a mention was read, for messages; the document's own where that is unknown.
+
+        Examples
+        --------
+        >>> Document("note", "no fever", place="notes.jsonl:12").place_of(Mention("Finding", [(3, 8)]))
+        ('notes.jsonl', 12)
+        """
+        path, colon, number = self.place.rpartition(":")
+        has_line = bool(colon) and number.isascii() and number.isdigit() and len(number) < 19
+        line_of = getattr(self.source, "line_of", None)
+        line = line_of(mention) if line_of is not None else None
+        if line is None and has_line:
+            line = int(number)
+        return (path if has_line else self.place) or self.doc, line
+
     @property
     def is_discontiguous(self) -> bool:
         """Whether some mention has more than one part."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from typing import Annotated
@@ -9,8 +10,8 @@ from typing import Annotated
 import typer
 
 from hyperspan import __version__
-from hyperspan.cli import check, convert, demo, evaluate, stats
-from hyperspan.cli.console import DEBUG, say
+from hyperspan.cli import brown, check, convert, demo, evaluate, features, lexicon, predict, show, stats, train
+from hyperspan.cli.console import DEBUG, say, set_quiet
 from hyperspan.errors import HyperspanError
 
 app = typer.Typer(
@@ -23,11 +24,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-app.command("demo")(demo.demo)
-app.command("check")(check.check)
-app.command("stats")(stats.stats)
-app.command("convert")(convert.convert)
-app.command("evaluate")(evaluate.evaluate)
+_MODELS, _CORPORA, _RESOURCES = "Models", "Corpora", "Features and their resources"
+
+app.command("demo", rich_help_panel=_MODELS)(demo.demo)
+app.command("train", rich_help_panel=_MODELS)(train.train)
+app.command("predict", rich_help_panel=_MODELS)(predict.predict)
+app.command("evaluate", rich_help_panel=_MODELS)(evaluate.evaluate)
+app.command("show", rich_help_panel=_MODELS)(show.show)
+app.command("check", rich_help_panel=_CORPORA)(check.check)
+app.command("stats", rich_help_panel=_CORPORA)(stats.stats)
+app.command("convert", rich_help_panel=_CORPORA)(convert.convert)
+app.command("features", rich_help_panel=_RESOURCES)(features.features)
+app.command("brown", rich_help_panel=_RESOURCES)(brown.brown)
+app.add_typer(lexicon.app, name="lexicon", rich_help_panel=_RESOURCES)
 
 
 def _version(wanted: bool) -> None:
@@ -45,13 +54,16 @@ def options(
     ] = False,
 ) -> None:
     """Find mentions whose words need not be adjacent and may overlap."""
-    say.quiet = quiet
+    set_quiet(quiet)
     if debug:
         os.environ[DEBUG] = "1"
 
 
 def main() -> None:
     """Run the command line; the user's own mistakes end with a sentence and exit code 2."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A terminal that cannot show a character shows its code; that is no reason to stop.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
     except HyperspanError as error:

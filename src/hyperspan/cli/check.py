@@ -2,19 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from pathlib import Path
+
 import typer
 
-from hyperspan.cli.console import CorpusArgument, FromOption, JsonOption, print_json, printable, progress, say
-from hyperspan.findings import Findings
+from hyperspan import corpora
+from hyperspan.cli.console import (
+    CorpusArgument,
+    FromOption,
+    JsonOption,
+    notes_of,
+    print_json,
+    printable,
+    progress,
+    say,
+    stdout,
+)
+from hyperspan.errors import place
+from hyperspan.findings import Findings, quoted
+from hyperspan.mentions import Document, Unit
 
 
 def check(corpus: CorpusArgument, format: FromOption = None, json: JsonOption = False) -> None:
     """List every defect of a corpus with file and line; exit code 1 if there is one.
 
+    Besides what the format itself forbids: mentions that begin or end inside a token or lie in several sentences,
+    documents that come twice, files with nothing in them.
+
     Example: hyperspan check notes/
     """
-    from hyperspan.corpora.checking import check_corpus
-
     findings = Findings("skip")
     units = mentions = 0
     for unit in progress(check_corpus(corpus, findings, format=format), "Checking"):
@@ -28,12 +45,90 @@ def check(corpus: CorpusArgument, format: FromOption = None, json: JsonOption = 
                 "findings": [finding.as_dict() for finding in findings.items],
                 "counts": dict(sorted(findings.counts.items())),
                 "total": findings.total,
+                "notes": notes_of(findings),
             }
         )
     else:
-        for finding in findings.items:
-            typer.echo(printable(str(finding)))
-        if findings.total > len(findings.items):
-            typer.echo(f"… and {findings.total - len(findings.items):,} more")
+        _print_findings(findings)
+        say.notes(findings)
         say.info(f"{units:,} sentences or documents with {mentions:,} mentions: {findings.summary()}")
     raise typer.Exit(1 if findings.total else 0)
+
+
+def check_corpus(path: str | Path, findings: Findings, *, format: str | None = None) -> Iterator[Unit]:
+    """Yield the units of a corpus, and report everything that is wrong with them.
+
+    Parameters
+    ----------
+    path : path
+        A file or folder.
+    findings : Findings
+        Takes the defects; should not be one that raises.
+    format : str, optional
+        One of `hyperspan.corpora.formats`; recognised if not given.
+    """
+    from hyperspan.text import split_document
+
+    found, items = corpora.find_items(path, format)
+    documents = _Documents(findings)
+    for item in items:
+        before = findings.total
+        is_empty = True
+        for unit in corpora.stream_item(item, found, findings):
+            is_empty = False
+            documents.add(unit)
+            for oddity in found.oddities(unit) if found.oddities is not None else ():
+                findings.report(oddity.kind, oddity.message, path=oddity.path, line=oddity.line)
+            if isinstance(unit, Document):
+                split_document(unit, findings)
+            yield unit
+        if is_empty and findings.total == before:
+            findings.report(
+                "empty", "there is nothing in the file; expected sentences or documents", path=str(item.path)
+            )
+
+
+class _Documents:
+    """Remembers which documents there were."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._splits: dict[str, str] = {}
+        self._last: str | None = None
+
+    def add(self, unit: Unit) -> None:
+        """Report a text whose name was there before; note a document whose sentences are in several places."""
+        before = self._splits.get(unit.doc)
+        if before is None:
+            self._splits[unit.doc] = unit.split
+        else:
+            path, line = _place(unit)
+            name = f"document {quoted(unit.doc)}"
+            if isinstance(unit, Document):
+                self._findings.report("duplicate-document", f"{name} was there before", path=path, line=line)
+            elif before != unit.split:
+                message = f"{name} has sentences in {before or 'no split'} and in {unit.split or 'no split'}"
+                self._findings.note("in-several-splits", message, path=path, line=line)
+            elif unit.doc != self._last:
+                message = f"{name} has sentences that do not follow one another"
+                self._findings.note("scattered-document", message, path=path, line=line)
+        self._last = unit.doc
+
+
+def _place(unit: Unit) -> tuple[str | None, int | None]:
+    path, colon, number = unit.place.rpartition(":")
+    if colon and number.isascii() and number.isdigit() and len(number) < 19:
+        return path, int(number)
+    return unit.place or None, None
+
+
+def _print_findings(findings: Findings) -> None:
+    from rich.text import Text
+
+    console = stdout()
+    for finding in findings.items:
+        where = printable(place(finding.path, finding.line))
+        line = Text.assemble((where, "bold"), ": ", printable(finding.message), (f" [{finding.kind}]", "yellow"))
+        console.print(line, soft_wrap=True)
+    if findings.total > len(findings.items):
+        console.print(f"… and {findings.total - len(findings.items):,} more")

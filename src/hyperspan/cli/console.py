@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import logging
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 DEBUG = "HYPERSPAN_DEBUG"
+
+_MOST_SHOWN = 5
 
 Item = TypeVar("Item")
 
@@ -59,21 +63,67 @@ class Say:
         if not self.quiet:
             typer.echo(text, err=True)
 
+    def note(self, text: str) -> None:
+        """Say something that is no defect, but might surprise."""
+        self.info(f"{_styled('note:', fg='cyan')} {printable(text)}")
+
+    def warning(self, text: str) -> None:
+        """Say that something may not be as wanted."""
+        self.info(f"{_styled('warning:', fg='yellow', bold=True)} {printable(text)}")
+
     def error(self, text: str) -> None:
         """Say what went wrong."""
-        typer.echo(f"error: {printable(text)}", err=True)
+        typer.echo(f"{_styled('error:', fg='red', bold=True)} {printable(text)}", err=True)
 
     def findings(self, findings: Findings) -> None:
-        """Say what was skipped while reading or writing, once, with a total."""
+        """Say what was skipped while reading or writing, once, with a total; then what is no defect."""
         if findings.total:
-            self.info(f"skipped with {findings.summary()}")
-            for finding in findings.items[:5]:
+            self.warning(f"skipped with {findings.summary()}")
+            for finding in findings.items[:_MOST_SHOWN]:
                 self.info(f"  {printable(str(finding))}")
-            if findings.total > 5:
+            if findings.total > _MOST_SHOWN:
                 self.info("  … ('hyperspan check' lists them all)")
+        self.notes(findings)
+
+    def notes(self, findings: Findings) -> None:
+        """Say what was noted, each kind once with how often it came."""
+        for note in notes_of(findings):
+            times = f" ({note['count']:,} times)" if note["count"] > 1 else ""
+            self.note(f"{note['message']}{times}")
 
 
 say = Say()
+
+
+class _LogHandler(logging.Handler):
+    """Passes what the library logs on to the person at the terminal."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        (say.error if record.levelno >= logging.ERROR else say.warning)(record.getMessage())
+
+
+_LOG_HANDLER = _LogHandler(logging.WARNING)
+
+
+def set_quiet(quiet: bool) -> None:
+    """Say nothing but results and errors, or say everything; the library's log follows."""
+    say.quiet = quiet
+    log = logging.getLogger("hyperspan")
+    log.setLevel(logging.ERROR if quiet else logging.NOTSET)
+    if _LOG_HANDLER not in log.handlers:
+        log.addHandler(_LOG_HANDLER)
+
+
+def notes_of(findings: Findings) -> list[dict[str, Any]]:
+    """Return what was noted as plain data: each kind with its first case and how often it came."""
+    return [
+        {"kind": kind, "count": findings.note_counts[kind], "message": first.message, "path": first.path}
+        for kind, first in sorted(findings.notes.items())
+    ]
+
+
+def _styled(text: str, **style: Any) -> str:
+    return typer.style(text, **style) if sys.stderr.isatty() and not os.environ.get("NO_COLOR") else text
 
 
 def printable(text: str) -> str:
@@ -87,8 +137,13 @@ def printable(text: str) -> str:
 
 
 def print_json(data: Mapping[str, Any] | Sequence[Any]) -> None:
-    """Print exactly one JSON document on stdout."""
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False, default=list) + "\n")
+    """Print exactly one JSON document on stdout, in ASCII where that cannot show it otherwise."""
+    text = json.dumps(data, indent=2, ensure_ascii=False, default=list)
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(data, indent=2, default=list)
+    sys.stdout.write(text + "\n")
 
 
 def stdout() -> Console:

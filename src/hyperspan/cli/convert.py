@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,12 +18,14 @@ from hyperspan.cli.console import (
     JsonOption,
     OnErrorChoice,
     OnErrorOption,
+    notes_of,
     print_json,
     progress,
     say,
 )
+from hyperspan.corpora.format import Format, Item
 from hyperspan.errors import UsageError
-from hyperspan.findings import Findings
+from hyperspan.findings import Findings, quoted
 from hyperspan.mentions import Document, Sentence, Unit
 
 
@@ -44,53 +48,170 @@ def convert(
 ) -> None:
     """Write a corpus in another format, whole or not at all.
 
-    Texts become tokenised sentences, and sentences texts, where the format to write asks for it. With --split, and
-    where the corpus has splits and the output no suffix, the output is a folder with train, dev and test in it.
+    Texts become tokenised sentences, and sentences texts, where the format to write asks for it. What it cannot hold is
+    said. An output without a suffix is a folder, with train, dev and test in it if the corpus has them or --split makes
+    them.
 
     Example: hyperspan convert notes/ notes.jsonl --on-error widen
     """
-    from hyperspan.corpora.splitting import SPLITS, assign_splits, parse_shares
-    from hyperspan.corpora.writing import format_of_output, write, write_splits
-    from hyperspan.text import as_documents, as_sentences
-
     findings = Findings(on_error.value)
-    chosen = to or format_of_output(output)
-    target = corpora.format_named(chosen)
-    shares = None if split is None else parse_shares(split)
-    if shares is not None and output.suffix:
-        raise UsageError(f"--split writes a folder, but {output.name!r} is the name of a file; leave out the suffix")
-
-    def read(findings: Findings, doing: str) -> Iterator[Unit]:
-        units = progress(corpora.stream(corpus, format=format, findings=findings), doing)
-        return (unit for unit in units if not discontiguous_only or unit.is_discontiguous)
-
-    counts = {"units": 0, "mentions": 0}
-
-    def fitted(units: Iterable[Unit]) -> Iterator[Unit]:
-        if target.units == (Sentence,):
-            units = as_sentences(units, findings)
-        elif target.units == (Document,):
-            units = as_documents(units)
-        for unit in units:
-            counts["units"] += 1
-            counts["mentions"] += len(unit.mentions)
-            yield unit
-
-    splits: dict[str, str] = {}
-    if shares is not None or (not output.suffix and target.write_file is not None):
-        # A first pass says which document goes where; then each split is read for itself, so that memory stays bounded.
-        known = {unit.doc: unit.split or "all" for unit in read(findings, "Reading")}
-        splits = known if shares is None else assign_splits(known, shares, seed)
-        again = Findings("skip" if on_error is OnErrorChoice.error else on_error.value)
-        parts = {
-            name: fitted(unit for unit in read(again, f"Converting {name}") if splits[unit.doc] == name)
-            for name in dict.fromkeys(name for name in (*SPLITS, *splits.values()) if name in splits.values())
-        }
-        write_splits(parts, output, format=chosen, overwrite=overwrite, findings=findings)
-    else:
-        write(fitted(read(findings, "Converting")), output, format=chosen, overwrite=overwrite, findings=findings)
+    counts = convert_corpus(
+        corpus,
+        output,
+        format=format,
+        to=to,
+        discontiguous_only=discontiguous_only,
+        shares=split,
+        seed=seed,
+        overwrite=overwrite,
+        findings=findings,
+    )
     say.findings(findings)
     if json:
-        print_json({"output": str(output), "format": chosen, **counts, "skipped": dict(findings.counts)})
+        skipped = dict(sorted(findings.counts.items()))
+        print_json({"output": str(output), **counts, "skipped": skipped, "notes": notes_of(findings)})
+        return
+    splits = "".join(f", {name} {count:,}" for name, count in counts["splits"].items())
+    say.info(
+        f"wrote {counts['units']:,} {counts['unit']} with {counts['mentions']:,} mentions "
+        f"to {output} ({counts['format']}{splits})"
+    )
+
+
+def convert_corpus(
+    corpus: Path,
+    output: Path,
+    *,
+    format: str | None = None,
+    to: str | None = None,
+    discontiguous_only: bool = False,
+    shares: str | None = None,
+    seed: int = 0,
+    overwrite: bool = False,
+    findings: Findings | None = None,
+) -> dict[str, Any]:
+    """Write a corpus in another format and return what was written, as plain data.
+
+    Parameters are those of the command; ``shares`` is its ``--split``.
+    """
+    from hyperspan.corpora.splitting import parse_shares
+    from hyperspan.corpora.writing import format_of_output
+
+    findings = findings if findings is not None else Findings()
+    target = corpora.format_named(to or format_of_output(output))
+    percent = None if shares is None else parse_shares(shares)
+    if percent is not None and output.suffix and not output.is_dir():
+        raise UsageError(f"--split writes a folder, but {output.name!r} is the name of a file; leave out the suffix")
+    _refuse_itself(corpus, output)
+    source, items = corpora.find_items(corpus, format)
+    job = _Job(source, target, discontiguous_only, findings)
+    in_splits = any(item.split for item in items)
+    if percent is not None:
+        corpora.write_splits(
+            job.new_splits(items, percent, seed), output, format=target.name, overwrite=overwrite, findings=findings
+        )
+    elif not output.suffix and (in_splits or target.write_file is not None):
+        corpora.write_splits(job.old_splits(items), output, format=target.name, overwrite=overwrite, findings=findings)
     else:
-        say.info(f"wrote {counts['units']:,} units with {counts['mentions']:,} mentions to {output} ({chosen})")
+        if in_splits:
+            findings.note("splits-not-held", "train, dev and test are written together; leave out the suffix to keep")
+        units = job.fitted(job.read(items, findings, "Converting"))
+        corpora.write(units, output, format=target.name, overwrite=overwrite, findings=findings)
+    return {"format": target.name, **job.as_dict()}
+
+
+def _refuse_itself(corpus: Path, output: Path) -> None:
+    """Refuse to write where we read: a folder that is replaced, or one in which the output would be found as input."""
+    if output.exists() and corpus.exists() and output.samefile(corpus):
+        raise UsageError(f"{output} is what is to be read; choose another name for the output")
+
+
+class _Job:
+    """Brings units into a shape that a format can hold, and counts them."""
+
+    def __init__(self, source: Format, target: Format, discontiguous_only: bool, findings: Findings) -> None:
+        self.source = source
+        self.target = target
+        self.discontiguous_only = discontiguous_only
+        self.findings = findings
+        self.kinds: Counter[type[Unit]] = Counter()
+        self.mentions = 0
+        self.splits: Counter[str] = Counter()
+
+    def read(self, items: Iterable[Item], findings: Findings, doing: str) -> Iterator[Unit]:
+        """Yield what is to be converted, as it is."""
+        units = chain.from_iterable(corpora.stream_item(item, self.source, findings) for item in items)
+        return (unit for unit in progress(units, doing) if unit.is_discontiguous or not self.discontiguous_only)
+
+    def fitted(self, units: Iterable[Unit], split: str | None = None) -> Iterator[Unit]:
+        """Yield units as the target wants them."""
+        from hyperspan.text import as_documents, as_sentences
+
+        units = self._noting_losses(units)
+        if self.target.units == (Sentence,):
+            units = as_sentences(units, self.findings)
+        elif self.target.units == (Document,):
+            units = as_documents(units, self.findings)
+        for unit in units:
+            self.kinds[type(unit)] += 1
+            self.mentions += len(unit.mentions)
+            if split is not None:
+                self.splits[split] += 1
+            yield unit
+
+    def old_splits(self, items: Sequence[Item]) -> dict[str, Iterator[Unit]]:
+        """Return the units of each split that the corpus has; ``all`` is what belongs to none."""
+        from hyperspan.corpora.splitting import SPLITS
+
+        names = dict.fromkeys((*SPLITS, *(item.split or "all" for item in items)))
+        by_split = {name: [item for item in items if (item.split or "all") == name] for name in names}
+        return {
+            name: self.fitted(self.read(chosen, self.findings, f"Converting {name}"), name)
+            for name, chosen in by_split.items()
+            if chosen
+        }
+
+    def new_splits(
+        self, items: Sequence[Item], shares: tuple[float, float, float], seed: int
+    ) -> dict[str, Iterator[Unit]]:
+        """Return the units of each new split.
+
+        A first pass says which document goes where; then each split is read for itself, so that memory stays bounded.
+        """
+        from hyperspan.corpora.splitting import SPLITS, assign_splits
+
+        names = dict.fromkeys(unit.doc for unit in self.read(items, self.findings, "Reading"))
+        if not names:
+            raise UsageError("there is no document to cut into train, dev and test")
+        assigned = assign_splits(names, shares, seed)
+
+        def part(name: str) -> Iterator[Unit]:
+            # The first pass has reported what is wrong, or has raised.
+            again = Findings("widen" if self.findings.widens else "skip")
+            units = self.read(items, again, f"Converting {name}")
+            return self.fitted((unit for unit in units if assigned.get(unit.doc) == name), name)
+
+        return {name: part(name) for name, share in zip(SPLITS, shares, strict=True) if share > 0}
+
+    def _noting_losses(self, units: Iterable[Unit]) -> Iterator[Unit]:
+        """Yield the units, and note what only the format that they come from can write."""
+        further = self.source.further if self.source is not self.target else None
+        for unit in units:
+            if further is not None and (what := further(unit)):
+                self.findings.note(
+                    "further-not-held",
+                    f"the format {self.target.name!r} holds no {what} (document {quoted(unit.doc)})",
+                    path=unit.place or None,
+                )
+            yield unit
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the counts as plain data."""
+        names = {Sentence: "sentences", Document: "documents"}
+        kinds = [names[kind] for kind in self.kinds]
+        return {
+            "unit": kinds[0] if len(kinds) == 1 else "sentences and documents",
+            "units": self.kinds.total(),
+            "mentions": self.mentions,
+            "splits": dict(self.splits),
+        }

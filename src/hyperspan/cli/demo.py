@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
 from hyperspan.cli.console import JsonOption, print_json, say, stdout
+from hyperspan.mentions import Sentence
 
 
 def demo(
@@ -19,29 +21,41 @@ def demo(
 
     Example: hyperspan demo --draw 10
     """
-    from hyperspan.cli.stats import print_statistics
+    from hyperspan.cli.stats import print_statistics, table_of
     from hyperspan.corpora import demo as corpus
-    from hyperspan.corpora.statistics import statistics
-    from hyperspan.render import draw_text
-    from hyperspan.text import tokenize
 
-    sentences = corpus.generate(documents, seed=seed, unit="sentences")
-    table = statistics(sentences, tokenize).as_dict()
-    table["splits"] = {name: statistics(sentences.split(name), tokenize).as_dict() for name in sentences.splits}
+    sentences = list(corpus.stream(documents, seed=seed, split=None, unit="sentences"))
+    table = table_of(sentences)
     if json:
         print_json(table)
         return
     say.info("The embedded corpus: reports written by a grammar, not by any hospital.\n")
     print_statistics(table)
+    draw_sentences(worth_seeing(sentences, draw), types=sorted(table["types"]))
+
+
+def worth_seeing(sentences: Sequence[Sentence], n_wanted: int) -> list[Sentence]:
+    """Choose sentences with discontiguous mentions, the most tangled first, no two of the same make."""
+    chosen: dict[tuple[tuple[str, int], ...], Sentence] = {}
+    for sentence in sorted(sentences, key=_interest, reverse=True):
+        if not sentence.is_discontiguous or len(chosen) == n_wanted:
+            break
+        make = tuple(sorted((mention.type, len(mention.parts)) for mention in sentence.mentions))
+        chosen.setdefault(make, sentence)
+    return list(chosen.values())
+
+
+def _interest(sentence: Sentence) -> tuple[int, int]:
+    further_parts = sum(len(mention.parts) - 1 for mention in sentence.mentions)
+    return further_parts, -len(sentence)
+
+
+def draw_sentences(sentences: Sequence[Sentence], types: Sequence[str]) -> None:
+    """Draw sentences with their mentions on lanes, as wide as the window allows."""
+    from hyperspan.render import draw_text
+
     console = stdout()
-    chosen = sorted(sentences.discontiguous(), key=lambda sentence: -len(sentence.mentions))[:draw]
-    for sentence in chosen:
+    ascii_only = not console.encoding.lower().startswith("utf")
+    for sentence in sentences:
         console.print()
-        console.print(
-            draw_text(
-                sentence,
-                width=min(console.width, 120),
-                types=sentences.types,
-                ascii_only=not console.encoding.startswith("utf"),
-            )
-        )
+        console.print(draw_text(sentence, width=min(console.width, 120), types=types, ascii_only=ascii_only))

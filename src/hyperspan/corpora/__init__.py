@@ -8,7 +8,19 @@ Examples
 """
 
 from hyperspan.corpora.format import Format, Item
-from hyperspan.corpora.reading import find_items, format_named, formats, read, recognise, stream
-from hyperspan.corpora.writing import write
+from hyperspan.corpora.reading import find_items, format_named, formats, read, recognise, stream, stream_item
+from hyperspan.corpora.writing import write, write_splits
 
-__all__ = ["Format", "Item", "find_items", "format_named", "formats", "read", "recognise", "stream", "write"]
+__all__ = [
+    "Format",
+    "Item",
+    "find_items",
+    "format_named",
+    "formats",
+    "read",
+    "recognise",
+    "stream",
+    "stream_item",
+    "write",
+    "write_splits",
+]

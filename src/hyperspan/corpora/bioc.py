@@ -32,6 +32,9 @@ _LINES = (".jsonl", ".ndjson")
 _LINE_RECORD = re.compile(rb'"bioctype"\s*:\s*"BioCDocument"')
 _NUMBER = re.compile(r"[0-9]{1,12}")
 _DEEPEST = 20
+_LINE = "\0line"
+"""The key under which an annotation read from XML knows its line; no element can have such a name."""
+
 _LISTS = ("passages", "sentences", "annotations", "relations", "locations", "nodes")
 
 _FIELDS = {*_LISTS, "text", "id", "refid", "role", "offset", "length", "infons"}
@@ -57,7 +60,12 @@ class _Source:
     collection: _Collection
     text: str
     mentions: tuple[Mention, ...]
+    lines: Mapping[Mention, int | None]
     is_clean: bool
+
+    def line_of(self, mention: Mention) -> int | None:
+        """Return the line on which a mention stands."""
+        return self.lines.get(mention)
 
 
 def _recognise(path: Path, head: bytes) -> bool:
@@ -109,6 +117,8 @@ def _records_in_xml(path: Path, findings: Findings) -> _Records:
 def _record_of(node: Node) -> dict[str, Any]:
     """Return an element as the plain data that BioC JSON has for it."""
     record: dict[str, Any] = dict(node.attrib)
+    if node.tag == "annotation":
+        record[_LINE] = node.line
     for child in node:
         assert isinstance(child, Node)
         if child.tag == "infon":
@@ -172,9 +182,10 @@ def _document(
     found: list[tuple[Mention, int | None]] = []
     for holder in _holders(record):
         for annotation in holder.get("annotations") or ():
-            mention = _mention(annotation, text, path, line, findings)
+            own_line = annotation.pop(_LINE, line)
+            mention = _mention(annotation, text, path, own_line, findings)
             if mention is not None:
-                found.append((mention, line))
+                found.append((mention, own_line))
     mentions = tuple(sorted(unique_mentions(found, findings, path=path)))
     return Document(
         str(record.get("id") or name),
@@ -182,7 +193,7 @@ def _document(
         mentions,
         dict(record.get("infons") or {}),
         place=str(path) if line is None else f"{path}:{line}",
-        source=_Source(record, collection, text, mentions, is_clean=findings.total == before),
+        source=_Source(record, collection, text, mentions, dict(reversed(found)), is_clean=findings.total == before),
     )
 
 
@@ -301,6 +312,18 @@ def _prob(value: object) -> float | None:
     except ValueError:
         return None
     return prob if 0.0 <= prob <= 1.0 else None
+
+
+def _further(unit: Unit) -> str:
+    """Name what no other format has a place for: relations, and what is known of passages."""
+    if not isinstance(unit.source, _Source):
+        return ""
+    record = unit.source.record
+    found = {
+        "relations": any(holder.get("relations") for holder in _holders(record)),
+        "infons of passages": any(passage.get("infons") for passage in record.get("passages") or ()),
+    }
+    return " or ".join(name for name, there in found.items() if there)
 
 
 def _record_to_write(document: Document, findings: Findings) -> dict[str, Any]:
@@ -511,5 +534,6 @@ FORMAT = Format(
     recognise=_recognise,
     stream=_stream,
     write_file=_write_xml,
+    further=_further,
     write_by_suffix={".json": _write_json, ".jsonl": _write_json_lines, ".ndjson": _write_json_lines},
 )

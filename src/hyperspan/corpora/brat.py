@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -42,10 +42,15 @@ _PROB_NAME = ""
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a document was read from: its two files, exactly as they stand."""
+    """What a document was read from: its two files, exactly as they stand, and the line of each mention."""
 
     text: str
     annotations: str
+    lines: Mapping[Mention, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def line_of(self, mention: Mention) -> int | None:
+        """Return the line on which a mention stands."""
+        return self.lines.get(mention)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +102,18 @@ def oddities(unit: Unit) -> Iterator[Finding]:
             )
 
 
+def _further(unit: Unit) -> str:
+    """Name the lines that are not about one mention alone: relations, events, equivalences and notes."""
+    if not isinstance(unit.source, Source):
+        return ""
+    kinds = {"R": "relations", "E": "events", "*": "equivalences", "#": "notes"}
+    starts = {raw[:1] for raw in _raw_lines(unit.source.annotations)}
+    if "#" in starts:
+        lines = _parse(unit.source, Findings("skip"), None)
+        starts = {line.id[0] for line in lines if line.id and line.statement is None}
+    return " or ".join(name for start, name in kinds.items() if start in starts)
+
+
 def _recognise(path: Path, head: bytes) -> bool:
     return True
 
@@ -114,9 +131,9 @@ def _stream(item: Item, findings: Findings) -> Iterator[Document]:
     annotations = read_text(item.path, findings)
     if text is None or annotations is None:
         return
-    source = Source(text, annotations)
-    lines = _parse(source, findings, item.path)
-    mentions = unique_mentions(_mentions(lines), findings, path=item.path)
+    found = _mentions(_parse(Source(text, annotations), findings, item.path))
+    mentions = unique_mentions(found, findings, path=item.path)
+    source = Source(text, annotations, dict(reversed(found)))
     yield Document(item.doc, text, tuple(mentions), place=str(item.path), source=source)
 
 
@@ -505,4 +522,5 @@ FORMAT = Format(
     stream=_stream,
     write_folder=_write,
     oddities=oddities,
+    further=_further,
 )

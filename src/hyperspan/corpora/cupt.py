@@ -210,6 +210,26 @@ def _mentions(codes: list[tuple[int, str]], path: Path, findings: Findings) -> l
     return unique_mentions(mentions, findings, path=path)
 
 
+def _further(unit: Unit) -> str:
+    """Name the columns that we do not read, multiword tokens, empty nodes and comments."""
+    block = unit.source
+    if not isinstance(block, _Block):
+        return ""
+    ours = {"ID", "FORM", _MWE, *_OURS.values()}
+    others = [at for at, name in enumerate(block.columns) if name not in ours]
+    found: dict[str, None] = {}
+    for line in block.lines:
+        if line.startswith("#"):
+            if not _HEADER.match(line) and not _SENTENCE_ID.match(line):
+                found["comments"] = None
+        elif line.strip():
+            row = line.rstrip("\r\n").split("\t")
+            if _OTHER_LINE.fullmatch(row[block.columns.index("ID")]):
+                found["multiword tokens or empty nodes"] = None
+            found |= {f"column {block.columns[at]}": None for at in others if row[at] != "_"}
+    return " or ".join(list(found)[:3])
+
+
 def _write(units: Iterable[Unit], file: IO[bytes], findings: Findings) -> None:
     columns: tuple[str, ...] = ()
     missing = ""
@@ -326,4 +346,5 @@ FORMAT = Format(
     recognise=_recognise,
     stream=_stream,
     write_file=_write,
+    further=_further,
 )

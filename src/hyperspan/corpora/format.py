@@ -35,8 +35,9 @@ class Format:
     one file for everything has ``write_file``, which gets an open binary file; one with files for every document has
     ``write_folder``, which gets an empty folder to fill. Making them appear whole is not their concern. Where the
     suffix of the output decides between flavours, ``write_by_suffix`` has those that ``write_file`` does not write.
-    ``oddities`` yields what is worth a look in a unit that was read, but was no reason to refuse it. ``units`` says
-    which kinds it can hold, the first being its own.
+    ``oddities`` yields what is worth a look in a unit that was read, but was no reason to refuse it; ``further`` names
+    what a unit has besides its mentions that no other format can write. ``units`` says which kinds it can hold, the
+    first being its own.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Format:
     write_file: Callable[[Iterable[Unit], IO[bytes], Findings], None] | None = None
     write_folder: Callable[[Iterable[Unit], Path, Findings], None] | None = None
     oddities: Callable[[Unit], Iterator[Finding]] | None = None
+    further: Callable[[Unit], str] | None = None
     write_by_suffix: Mapping[str, Callable[[Iterable[Unit], IO[bytes], Findings], None]] = field(default_factory=dict)
 
 

@@ -62,7 +62,9 @@ def _unit(record: Any, item: Item, number: int, findings: Findings) -> Unit:
     if (record.get("tokens") is None) == (record.get("text") is None):
         seen = "both 'tokens' and 'text'" if record.get("tokens") is not None else "neither 'tokens' nor 'text'"
         raise _Malformed(f"the object has {seen}; expected one of them")
-    doc = _typed(record, "doc", str, f"{item.doc}:{number}")
+    doc = _typed(record, "doc", str, None)
+    if doc is None:
+        doc = f"{item.doc}-{number:05}"
     attributes = _typed(record, "attributes", dict, NOTHING)
     place = f"{item.path}:{number}"
     if record.get("text") is not None:
@@ -153,6 +155,14 @@ def _prob(value: Any) -> float | None:
     return float(value)
 
 
+def _further(unit: Unit) -> str:
+    """Name the keys that are not ours."""
+    if not isinstance(unit.source, Source):
+        return ""
+    keys = dict.fromkeys((*unit.source.extra, *(key for extra in unit.source.of_mentions.values() for key in extra)))
+    return " or ".join(f"key {quoted(key)}" for key in list(keys)[:3])
+
+
 def record_of(unit: Unit) -> dict[str, Any]:
     """Return a sentence or document as the plain data of its line."""
     record: dict[str, Any] = {"doc": unit.doc}
@@ -201,4 +211,5 @@ FORMAT = Format(
     recognise=_recognise,
     stream=_stream,
     write_file=_write,
+    further=_further,
 )

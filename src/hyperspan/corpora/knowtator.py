@@ -44,7 +44,12 @@ class _Source:
     raw: bytes
     text: str
     mentions: tuple[Mention, ...]
+    lines: Mapping[Mention, int | None]
     is_clean: bool
+
+    def line_of(self, mention: Mention) -> int | None:
+        """Return the line on which a mention stands."""
+        return self.lines.get(mention)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,9 +83,9 @@ def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
     if text is None:
         return
     entries = list(_entries(children, text, item.path, findings))
-    found = [(entry.mention, entry.nodes[0].line) for entry in entries]
+    found: list[tuple[Mention, int | None]] = [(entry.mention, entry.nodes[0].line) for entry in entries]
     mentions = tuple(sorted(unique_mentions(found, findings, path=item.path)))
-    source = _Source(raw, text, mentions, is_clean=findings.total == before)
+    source = _Source(raw, text, mentions, dict(reversed(found)), is_clean=findings.total == before)
     yield Document(doc, text, mentions, attributes_of(doc), place=str(item.path), source=source)
 
 

@@ -129,14 +129,19 @@ def stream(path: str | Path, *, format: str | None = None, findings: Findings | 
     findings = findings or Findings()
     found, items = find_items(path, format)
     for item in items:
-        try:
-            for unit in found.stream(item, findings):
-                yield replace(unit, split=item.split) if item.split and not unit.split else unit
-        except OSError as error:
-            findings.report("unreadable", f"cannot be read: {error.strerror}", path=str(item.path))
-        except MentionError as error:
-            # Formats check before they build; this is for what slipped through, so that users still get a place.
-            findings.report("invalid", str(error), path=str(item.path))
+        yield from stream_item(item, found, findings)
+
+
+def stream_item(item: Item, format: Format, findings: Findings) -> Iterator[Unit]:
+    """Yield the sentences or documents of one of the items that `find_items` found."""
+    try:
+        for unit in format.stream(item, findings):
+            yield replace(unit, split=item.split) if item.split and not unit.split else unit
+    except OSError as error:
+        findings.report("unreadable", f"cannot be read: {error.strerror}", path=str(item.path))
+    except MentionError as error:
+        # Formats check before they build; this is for what slipped through, so that users still get a place.
+        findings.report("invalid", str(error), path=str(item.path))
 
 
 def read(path: str | Path, *, format: str | None = None, on_error: OnError = "error") -> Corpus:

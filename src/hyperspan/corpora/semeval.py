@@ -12,7 +12,7 @@ about one report or about many.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -46,12 +46,19 @@ class _Source:
     lines: tuple[str, ...]
     text: str
     mentions: tuple[Mention, ...]
+    numbers: Mapping[Mention, int | None]
+    is_clean: bool
+
+    def line_of(self, mention: Mention) -> int | None:
+        """Return the line on which a mention stands."""
+        return self.numbers.get(mention)
 
     def is_about(self, document: Document) -> bool:
         """Whether the lines still say what the document holds."""
         name = document.doc.rsplit("/", 1)[-1]
         return (
-            self.text == document.text
+            self.is_clean
+            and self.text == document.text
             and same_mentions(self.mentions, document.mentions)
             and all(stem_of(_report_of(line)) == name for line in self.lines)
         )
@@ -113,7 +120,9 @@ def _document(report: str, doc: str, lines: list[tuple[int, str]], item: Item, f
         mentions,
         attributes_of(doc),
         place=f"{item.path}:{lines[0][0]}" if lines else str(item.path),
-        source=_Source(tuple(line for _, line in lines), text, mentions) if findings.total == before else None,
+        source=_Source(
+            tuple(line for _, line in lines), text, mentions, dict(reversed(found)), is_clean=findings.total == before
+        ),
     )
 
 

@@ -39,7 +39,7 @@ def assign_splits(documents: Iterable[str], shares: tuple[float, float, float], 
     Examples
     --------
     >>> assign_splits(["a", "b", "c", "d"], (50, 25, 25), seed=1)
-    {'b': 'train', 'd': 'train', 'c': 'dev', 'a': 'test'}
+    {'d': 'train', 'a': 'train', 'c': 'dev', 'b': 'test'}
     """
     names = sorted(set(documents))
     random.Random(seed).shuffle(names)

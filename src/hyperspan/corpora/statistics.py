@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -90,18 +89,20 @@ def overlapping_pairs(mentions: Iterable[Mention]) -> Iterator[tuple[Mention, Me
 
 
 def quantile(counts: Counter[int], share: float) -> int:
-    """Return the smallest value that at least this share of the values does not exceed; 0 if there are none.
+    """Return the smallest value that more than this share of the values does not exceed; 0 if there are none.
+
+    In order, that is the value with this share of the others before it: no value is ever made up between two.
 
     Examples
     --------
-    >>> quantile(Counter([1, 2, 2, 9]), 0.5)
-    2
+    >>> quantile(Counter([1, 2, 3, 9]), 0.5)
+    3
     """
-    wanted = math.ceil(share * counts.total())
+    before = int(share * counts.total())
     reached = 0
     for value in sorted(counts):
         reached += counts[value]
-        if reached >= wanted:
+        if reached > before:
             return value
     return 0
 

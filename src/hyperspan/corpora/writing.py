@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import IO
 
 from hyperspan.corpora.files import writing, writing_folder
 from hyperspan.corpora.format import Format
@@ -60,7 +61,7 @@ def write(
             chosen.write_folder(units, folder, findings)
     elif chosen.write_file is not None:
         with writing(path) as file:
-            chosen.write_by_suffix.get(path.suffix.lower(), chosen.write_file)(units, file, findings)
+            _file_writer(chosen, path)(units, file, findings)
 
 
 def write_splits(
@@ -80,8 +81,16 @@ def write_splits(
                 (folder / name).mkdir()
                 chosen.write_folder(units, folder / name, findings)
             elif chosen.write_file is not None:
-                with open(folder / f"{name}{chosen.suffixes[0]}", "wb") as file:
-                    chosen.write_file(units, file, findings)
+                target = folder / f"{name}{chosen.suffixes[0]}"
+                with open(target, "wb") as file:
+                    _file_writer(chosen, target)(units, file, findings)
+
+
+def _file_writer(format: Format, path: Path) -> Callable[[Iterable[Unit], IO[bytes], Findings], None]:
+    """Return what writes the flavour of a format that the suffix of a file implies."""
+    writer = format.write_by_suffix.get(path.suffix.lower(), format.write_file)
+    assert writer is not None
+    return writer
 
 
 def _writable(name: str) -> Format:

@@ -33,8 +33,8 @@ class Totals(NamedTuple):
     ----------
     log_partition : float64 array of shape (n_sentences,)
     expected : float64 array of shape (n_words, n_labels)
-        How often each edge is used at each word on average: its probability, where it can be used only once. Empty if
-        not asked for.
+        How often each edge is used at each word on average: its probability, where it can be used only once. All 0 in
+        a sentence without any possible outcome. Empty if not asked for.
     expected_transitions : float64 array of shape (n_tags, n_tags)
         The same for transitions between tags, over all sentences; empty but for ``linear``.
     """
@@ -140,7 +140,11 @@ def sum_batch(
                     )
 
     _run(work, len(spans), n_threads)
-    return Totals(log_partition.sum(axis=0), expected, counts.sum(axis=0))
+    log_partition = log_partition.sum(axis=0)
+    if wants_expected:
+        for sentence in np.flatnonzero(log_partition == -np.inf):  # one block may leave nothing possible for the others
+            expected[first_word[sentence] : first_word[sentence + 1]] = 0.0
+    return Totals(log_partition, expected, counts.sum(axis=0))
 
 
 def _run(work: Callable[[int], None], n_chunks: int, n_threads: int) -> None:

@@ -1,1 +1,26 @@
-"""Learn weights from annotated sentences."""
+"""Learn weights from annotated sentences: which weights there are, the objective, and the search for its optimum."""
+
+from hyperspan.learning.gold import Gold, encode_gold
+from hyperspan.learning.lbfgs import State, minimise
+from hyperspan.learning.objective import Objective, score_words
+from hyperspan.learning.parameters import Parameters, choose_parameters
+from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, best_threshold
+from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
+
+__all__ = [
+    "DEFAULT_THRESHOLD",
+    "L2_CHOICES",
+    "LOWEST_THRESHOLD",
+    "Gold",
+    "Objective",
+    "Parameters",
+    "Record",
+    "Search",
+    "State",
+    "best_threshold",
+    "choose_parameters",
+    "encode_gold",
+    "minimise",
+    "new_search",
+    "score_words",
+]

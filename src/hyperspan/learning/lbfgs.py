@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg.blas import daxpy
 from scipy.optimize import line_search
 
 Vector = NDArray[np.float64]
@@ -173,16 +174,17 @@ def _step(state: State, cached: _Cached) -> None:
 
 
 def _direction(state: State) -> Vector:
+    """Return the two-loop recursion's direction; vectors are long, so each is read as seldom as possible."""
     direction = -state.gradient
     shares = []
     for step, change in zip(reversed(state.steps), reversed(state.changes), strict=True):
         share = float(step @ direction) / float(change @ step)
-        direction -= share * change
+        daxpy(change, direction, a=-share)
         shares.append(share)
     if state.steps:
         direction *= float(state.steps[-1] @ state.changes[-1]) / float(state.changes[-1] @ state.changes[-1])
     for step, change, share in zip(state.steps, state.changes, reversed(shares), strict=True):
-        direction += (share - float(change @ direction) / float(change @ step)) * step
+        daxpy(step, direction, a=share - float(change @ direction) / float(change @ step))
     return direction
 
 

@@ -89,6 +89,37 @@ def gold_kernel(word, label, begin, end, first_word, scores, expected):
     return total
 
 
+def split_weights(
+    parameters: Parameters, weights: NDArray[np.float64], weightless: NDArray[np.bool_]
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return what a vector of weights holds: the score of each label by itself, transitions, and pairs."""
+    n_labels, n_transitions = parameters.n_labels, parameters.n_transitions
+    bias = parameters.base_score + np.where(weightless, 0.0, weights[:n_labels])
+    transitions = weights[n_labels : n_labels + n_transitions].reshape(-1, n_labels)
+    return bias, transitions, weights[n_labels + n_transitions :]
+
+
+def score_words(
+    structure: Hypergraph | Linear, parameters: Parameters, weights: NDArray[np.float64], features: FeatureBlock
+) -> NDArray[np.float64]:
+    """Return the scores of every label at every word, of shape (n_words, n_labels)."""
+    bias, _, pair_weight = split_weights(parameters, weights, weightless_labels(structure))
+    scores = np.empty((features.n_tokens, parameters.n_labels))
+    score_kernel(
+        features.first_feature,
+        features.feature,
+        parameters.first_pair,
+        parameters.pair_label,
+        parameters.dense_label,
+        bias,
+        pair_weight,
+        0,
+        features.n_tokens,
+        scores,
+    )
+    return scores
+
+
 class Objective:
     """Log-likelihood minus ``l2`` times the squared length of the weights, to be minimised with the sign turned.
 
@@ -162,10 +193,7 @@ class Objective:
         n_labels, n_transitions = self.parameters.n_labels, self.parameters.n_transitions
         gradient = self._gradients[part]
         gradient[:] = 0.0
-        bias = self.parameters.base_score + weights[:n_labels]
-        bias[self._weightless] = self.parameters.base_score[self._weightless]
-        transitions = weights[n_labels : n_labels + n_transitions].reshape(-1, n_labels)
-        pair_weight = weights[n_labels + n_transitions :]
+        bias, transitions, pair_weight = split_weights(self.parameters, weights, self._weightless)
         by_label = gradient[:n_labels]
         by_transition = gradient[n_labels : n_labels + n_transitions].reshape(-1, n_labels)
         by_pair = gradient[n_labels + n_transitions :]

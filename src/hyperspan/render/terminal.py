@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 from rich.text import Text
 
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.render.lanes import lay_lanes
+from hyperspan.render.colours import TypeColours, as_colours
+from hyperspan.render.lanes import lay_lanes, mention_label
+from hyperspan.render.visible import visible, visible_word
 
-_COLOURS = ("cyan", "magenta", "yellow", "green", "blue", "red", "bright_black")
-_PART, _GAP = "━", "╌"
+_COLOURS = ("blue", "yellow", "green", "magenta", "cyan", "bright_magenta", "red", "bright_black")
+_PART, _FAINT_PART, _GAP = "━", "─", "╌"
 _ASCII_PART, _ASCII_GAP = "=", "-"
+_FAINT_BELOW = 0.5
 
 
 def draw_text(
-    sentence: Sentence, *, width: int = 100, types: Sequence[str] | None = None, ascii_only: bool = False
+    sentence: Sentence,
+    *,
+    width: int = 100,
+    types: Iterable[str] | TypeColours | None = None,
+    ascii_only: bool = False,
 ) -> Text:
     """Draw a sentence with its mentions on lanes below the words.
 
-    Parts are heavy lines, gaps dotted ones; the type (and the probability, if there is one) stands behind the last
-    part. Mentions that share a word are on lanes of their own. Long sentences are wrapped, lanes included.
+    Parts are heavy lines (light ones below a probability of one half), gaps dotted ones; the type (and the
+    probability, if there is one) stands behind the last part. Mentions that share a word are on lanes of their own.
+    Long sentences are wrapped, lanes included. Control characters are made visible.
 
     Parameters
     ----------
     sentence : Sentence
     width : int
         Columns to use.
-    types : sequence of str, optional
+    types : iterable of str, optional
         Fixes which colour a type has; the types of the sentence if not given.
     ascii_only : bool
-        Draw with ``=`` and ``-``.
+        Draw with ``=`` and ``-``, and write other characters as escapes.
 
     Examples
     --------
@@ -45,57 +53,64 @@ def draw_text(
     ===========--------========== Finding
     =========== Finding
     """
-    shown = [_visible(token) for token in sentence.tokens]
-    known = list(types) if types is not None else sorted({mention.type for mention in sentence.mentions})
-    part, gap = (_ASCII_PART, _ASCII_GAP) if ascii_only else (_PART, _GAP)
+    shown = [visible_word(token, ascii_only=ascii_only) for token in sentence.tokens]
+    colours = as_colours(types, (mention.type for mention in sentence.mentions))
+    longest_label = max(8, width // 3)
+    labels = {mention: _label(mention, longest_label, ascii_only) for mention in sentence.mentions}
+    room = max((cell_len(label) + 1 for label in labels.values()), default=0)
     drawing = Text()
-    for first, last in _blocks(shown, width):
+    for first, last in _blocks(shown, width, room):
         columns = _columns(shown[first:last])
         here = [mention for mention in sentence.mentions if mention.start < last and first < mention.end]
         drawing.append(" ".join(shown[first:last]) + "\n")
 
-        extents = {mention: _extent(mention, first, last, columns) for mention in here}
+        extents = {mention: _extent(mention, first, last, columns, labels[mention]) for mention in here}
         for lane in lay_lanes(here, extents.__getitem__):
             line, at = Text(), 0
             for mention in lane:
-                style = _COLOURS[known.index(mention.type) % len(_COLOURS)] if mention.type in known else ""
+                style = _COLOURS[colours.index(mention.type)]
                 start = extents[mention][0]
                 line.append(" " * (start - at))
-                bar = _bar(mention, first, last, columns, part, gap)
+                bar = _bar(mention, first, last, columns, *_strokes(mention, ascii_only))
                 line.append(bar, style=style)
                 at = start + len(bar)
                 if mention.end <= last:
-                    label = f" {_label(mention)}"
-                    line.append(label, style=style)
-                    at += len(label)
+                    line.append(f" {labels[mention]}", style=style)
+                    at += 1 + cell_len(labels[mention])
             drawing.append(line).append("\n")
     drawing.rstrip()
     return drawing
 
 
-def _extent(mention: Mention, first: int, last: int, columns: list[int]) -> tuple[int, int]:
+def _strokes(mention: Mention, ascii_only: bool) -> tuple[str, str]:
+    if ascii_only:
+        return _ASCII_PART, _ASCII_GAP
+    return _FAINT_PART if mention.prob is not None and mention.prob < _FAINT_BELOW else _PART, _GAP
+
+
+def _label(mention: Mention, longest: int, ascii_only: bool) -> str:
+    label = visible(mention_label(mention), ascii_only=ascii_only)
+    if cell_len(label) <= longest:
+        return label
+    dots = "..." if ascii_only else "…"
+    return set_cell_size(label, longest - len(dots)) + dots
+
+
+def _extent(mention: Mention, first: int, last: int, columns: list[int], label: str) -> tuple[int, int]:
     """Return the columns that a mention takes in the block of tokens from first to last, label included."""
     start = columns[max(mention.start, first) - first]
     end = columns[min(mention.end, last) - first] - 1
-    return start, end + (len(_label(mention)) + 2 if mention.end <= last else 1)
-
-
-def _label(mention: Mention) -> str:
-    return _visible(mention.type) if mention.prob is None else f"{_visible(mention.type)} {mention.prob:.2f}"
+    return start, end + (cell_len(label) + 2 if mention.end <= last else 1)
 
 
 def _bar(mention: Mention, first: int, last: int, columns: list[int], part: str, gap: str) -> str:
-    bar, at = [], None
+    bar, at = [], columns[max(mention.start, first) - first]
     for start, end in mention.parts:
         if end <= first or start >= last:
             continue
         left, right = columns[max(start, first) - first], columns[min(end, last) - first] - 1
-        if at is None:
-            at = columns[max(mention.start, first) - first]
         bar.append(gap * (left - at) + part * (right - left))
         at = right
-    if at is None:  # this block lies wholly within a gap
-        at = 0
     if mention.end > last:
         bar.append(gap * (columns[last - first] - 1 - at))
     return "".join(bar)
@@ -109,8 +124,9 @@ def _columns(shown: Sequence[str]) -> list[int]:
     return columns
 
 
-def _blocks(shown: Sequence[str], width: int) -> Iterator[tuple[int, int]]:
-    """Cut the tokens into lines, each with at least one token."""
+def _blocks(shown: Sequence[str], width: int, room: int) -> Iterator[tuple[int, int]]:
+    """Cut the tokens into lines, each with at least one token, and leave room for a label behind the last."""
+    width -= room
     first, used = 0, 0
     for position, token in enumerate(shown):
         used += cell_len(token) + (1 if position > first else 0)
@@ -119,7 +135,3 @@ def _blocks(shown: Sequence[str], width: int) -> Iterator[tuple[int, int]]:
             first, used = position, cell_len(token)
     if first < len(shown):
         yield first, len(shown)
-
-
-def _visible(text: str) -> str:
-    return "".join(character if character.isprintable() else "·" for character in text)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from hyperspan.errors import AlignmentError, MentionError
@@ -98,6 +99,54 @@ def as_sentences(
             yield unit
         else:
             yield from split_document(unit, findings, line_ends=line_ends, language=language)
+
+
+def as_documents(units: Iterable[Unit], findings: Findings | None = None) -> Iterator[Document]:
+    """Yield the documents of a corpus: neighbouring sentences of one document are joined, documents pass unchanged.
+
+    Parameters
+    ----------
+    units : iterable of Sentence or Document
+        Taken one at a time; the sentences of one document are held together.
+    findings : Findings, optional
+        Takes notes of what a text has no place for: columns of tokens, and what holds for some sentences only.
+
+    Examples
+    --------
+    >>> units = [Sentence(["no", "fever"], doc="a"), Sentence(["Rest", "."], doc="a"), Sentence(["Fluids"], doc="b")]
+    >>> [(document.doc, document.text) for document in as_documents(units)]
+    [('a', 'no fever\\nRest .'), ('b', 'Fluids')]
+    """
+    for _, group in groupby(units, key=_document_key):
+        sentences: list[Sentence] = []
+        for unit in group:
+            if isinstance(unit, Document):
+                yield unit
+            else:
+                sentences.append(unit)
+        if sentences:
+            document = join_sentences(sentences)
+            if findings is not None:
+                _note_losses(sentences, document, findings)
+            yield document
+
+
+def _document_key(unit: Unit) -> tuple[bool, str, str]:
+    return isinstance(unit, Document), unit.doc, unit.split
+
+
+def _note_losses(sentences: Sequence[Sentence], document: Document, findings: Findings) -> None:
+    """Note what of the sentences is not in the document that they became."""
+    path = document.place or None
+    for sentence in sentences:
+        if column := next(iter(sentence.columns), None):
+            findings.note("columns-not-held", f"a text holds no column {column!r} of its tokens", path=path)
+        if sentence.offsets is not None:
+            findings.note("offsets-not-held", "tokens are joined by blanks, not as they stood before", path=path)
+        if (lost := next((name for name in sentence.attributes if name not in document.attributes), None)) is not None:
+            findings.note(
+                "attributes-not-held", f"a text holds no attribute {lost!r} that only some sentences have", path=path
+            )
 
 
 def join_sentences(sentences: Sequence[Sentence], text: str | None = None) -> Document:
@@ -219,15 +268,13 @@ def _align(document: Document, mention: Mention, offsets: Sequence[Span], findin
 
 
 def _report(findings: Findings, kind: str, document: Document, mention: Mention, what: str) -> None:
-    place = document.place or document.doc
-    path, _, line = place.rpartition(":")
-    has_line = bool(path) and line.isascii() and line.isdigit()
+    path, line = document.place_of(mention)
     findings.report(
         kind,
         f"the {quoted(mention.type)} mention {list(mention.parts)} {quoted(document.text_of(mention))} "
         f"of document {quoted(document.doc)} {what}",
-        path=(path if has_line else place) or None,
-        line=int(line) if has_line and len(line) < 19 else None,
+        path=path or None,
+        line=line,
     )
 
 

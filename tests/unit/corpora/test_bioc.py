@@ -223,7 +223,7 @@ def _changed(old: str, new: str) -> str:
             "begins at 9000000, more than 1,000,000 characters after 38",
         ),
         (_changed("<offset>40</offset>", ""), "'offset' of a sentence is None; expected a number from 0"),
-        (_changed('length="5"', 'length="500"'), "a.xml:6: part '0 500' ends beyond the end, which is at 52"),
+        (_changed('length="5"', 'length="500"'), "a.xml:13: part '0 500' ends beyond the end, which is at 52"),
         (_changed('length="5"', 'length="0"'), "part '0 0' is empty"),
         (
             _changed('length="5"', 'length="-5"'),

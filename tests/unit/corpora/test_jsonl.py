@@ -76,12 +76,12 @@ def test_the_keys_of_a_mention_go_with_it(tmp_path):
 
 def test_only_tokens_or_text_are_needed(tmp_path):
     units = corpora.read(put(tmp_path, {"tokens": ["fever"]}, {"text": "", "tokens": None, "pos": None})).units
-    assert units == (Sentence(["fever"], doc="a:1"), Document("a:2", ""))
+    assert units == (Sentence(["fever"], doc="a-00001"), Document("a-00002", ""))
 
 
 def test_blank_lines_and_a_byte_order_mark_are_passed_over(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b'\xef\xbb\xbf\r\n{"tokens": ["fever"]}\r\n  \n')
-    assert corpora.read(tmp_path).units == (Sentence(["fever"], doc="a:2"),)
+    assert corpora.read(tmp_path).units == (Sentence(["fever"], doc="a-00002"),)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import brute_force
 import numpy as np
 import pytest
 
+import brute_force
 from hyperspan.inference import count_encodings, count_mention_sets, distribution, sum_batch
 from hyperspan.inference.algebra import COUNT
 from hyperspan.inference.chain_reference import chain_reference

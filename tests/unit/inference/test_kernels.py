@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numba
 import numpy as np
 import pytest
-from enumeration import random_scores
 
-from hyperspan.inference import frontier, sum_batch
+from enumeration import random_scores
+from hyperspan.inference import OVER, Over, frontier, sum_batch
 from hyperspan.inference.algebra import COUNT, LOG_SUM, k_best
 from hyperspan.inference.automaton import chain_automaton, staircase_automaton
 from hyperspan.inference.chain import allowed_range_kernel, chain_expected_kernel
@@ -99,7 +100,7 @@ def test_batches_agree_with_the_references(staircase: Staircase, size: float, fo
     first_word = np.cumsum([0, *lengths])
     over_encodings = sum_batch(made, scores, first_word, n_threads=1)
     over_sets = sum_batch(made, scores, first_word, over="mention-sets", n_threads=1)
-    for sentence, (first, last) in enumerate(zip(first_word[:-1], first_word[1:], strict=True)):
+    for sentence, (first, last) in enumerate(pairwise(first_word)):
         rows = scores[first:last].tolist()
         wanted = frontier_reference(staircase, rows, LOG_SUM)
         assert over_encodings.log_partition[sentence] == pytest.approx(wanted, rel=1e-12, abs=1e-12)
@@ -188,7 +189,7 @@ def test_chain_batches_agree_with_the_reference(size: float) -> None:
     scores, first_word = random_scores(rng, made, sum(lengths), size=size, forbidden=0.1), np.cumsum([0, *lengths])
     transitions = rng.normal(scale=size, size=(7, 7))
     totals = sum_batch(made, scores, first_word, transitions=transitions, n_threads=1)
-    for sentence, (first, last) in enumerate(zip(first_word[:-1], first_word[1:], strict=True)):
+    for sentence, (first, last) in enumerate(pairwise(first_word)):
         wanted = chain_reference(scores[first:last].tolist(), transitions.tolist(), LOG_SUM)
         assert totals.log_partition[sentence] == pytest.approx(wanted, rel=1e-12, abs=1e-12)
     np.testing.assert_allclose(totals.expected.sum(axis=1), 1.0, rtol=1e-9)
@@ -285,18 +286,26 @@ def test_a_tag_cut_off_from_the_others_in_a_long_sentence() -> None:
     scores, transitions = np.zeros((n_words, 7)), np.zeros((7, 7))
     transitions[0, 1:] = transitions[1:, 0] = -np.inf
     scores[-1, 1:] = -np.inf
-    totals = sum_batch(made, scores, np.array([0, n_words]), transitions=transitions, n_threads=1)
-    assert totals.log_partition[0] == pytest.approx(0.0, abs=1e-9)
+    for wants_expected in (False, True):
+        totals = sum_batch(
+            made,
+            scores,
+            np.array([0, n_words]),
+            transitions=transitions,
+            wants_expected=wants_expected,
+            n_threads=1,
+        )
+        assert totals.log_partition[0] == pytest.approx(0.0, abs=1e-9)
     np.testing.assert_allclose(totals.expected[:, 0], 1.0, rtol=1e-9)
     assert np.all(totals.expected[:, 1:] == 0.0)
     assert totals.expected_transitions[0, 0] == pytest.approx(n_words - 1)
 
 
-@pytest.mark.parametrize("name", ["mention", "shared", "split", "linear"])
-@pytest.mark.parametrize("over", ["encodings", "mention-sets", "published"])
-def test_a_sentence_in_which_everything_is_forbidden(name: str, over: str) -> None:
-    if name == "linear" and over != "encodings":
-        pytest.skip("the chain is over tag sequences only")
+@pytest.mark.parametrize(
+    ("name", "over"),
+    [("linear", "encodings"), *((name, over) for name in ("mention", "shared", "split") for over in OVER)],
+)
+def test_a_sentence_in_which_everything_is_forbidden(name: str, over: Over) -> None:
     made = structure(name, ["A", "B"])
     scores = np.zeros((6, made.n_labels))
     scores[3] = -np.inf

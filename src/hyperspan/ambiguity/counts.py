@@ -1,0 +1,122 @@
+"""How many canonical encodings each structure has, as exact integers, for any number of words and parts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from hyperspan.ambiguity.matrices import chosen, phase_of, started
+from hyperspan.ambiguity.tag_language import canonical_tags
+from hyperspan.errors import StructureError, UsageError
+from hyperspan.structures.staircase import Staircase
+
+STRUCTURES = ("linear", "mention", "shared", "split")
+"""In this order they are printed."""
+
+MOST_PARTS = 8
+"""The most parts that are counted: a word then takes 2^15 states."""
+
+
+def count_table(max_words: int, max_components: int = 3) -> dict[str, Any]:
+    """Return the number of encodings for 1 .. ``max_words`` words, under the names that ``ambiguity counts`` prints.
+
+    Examples
+    --------
+    >>> table = count_table(5)
+    >>> table["linear"], table["shared"]
+    ([2, 8, 46, 310, 2049], [2, 8, 80, 3584, 533504])
+    >>> table["mention_sets_log2"]
+    [1, 3, 7, 15, 31]
+    """
+    if max_words < 1:
+        raise UsageError(f"max_words is {max_words}; expected at least 1")
+    words = list(range(1, max_words + 1))
+    return {
+        "max_components": max_components,
+        "words": words,
+        **{name: canonical_encodings(name, max_words, max_components) for name in STRUCTURES},
+        "mention_sets_log2": [mention_sets_log2(n_words, max_components) for n_words in words],
+    }
+
+
+def canonical_encodings(structure: str, max_words: int, max_components: int = 3) -> list[int]:
+    """Return how many canonical encodings of one type there are for 1, 2 … words.
+
+    Parameters
+    ----------
+    structure : {"linear", "mention", "shared", "split"}
+    max_words : int
+    max_components : int
+        The most parts of a mention, 1 to 8. ``mention`` always has 1.
+
+    Examples
+    --------
+    >>> canonical_encodings("split", 5)
+    [2, 8, 80, 6656, 2367488]
+    """
+    if structure == "linear":
+        check_parts(max_components)
+        return canonical_tags(max_components).counts(max_words)
+    columns = [staircase_counts(staircase, max_words) for staircase in staircases_of(structure, max_components)]
+    return [math.prod(row) for row in zip(*columns, strict=True)]
+
+
+def staircases_of(structure: str, max_components: int) -> tuple[Staircase, ...]:
+    """Return the staircases of one type of a hypergraph structure.
+
+    Raises
+    ------
+    StructureError
+        If there is no such structure, or the number of parts is out of range.
+    """
+    check_parts(max_components)
+    match structure:
+        case "mention":
+            return (Staircase(1),)
+        case "shared":
+            return (Staircase(max_components),)
+        case "split":
+            return tuple(Staircase(n_parts, exact=True) for n_parts in range(1, max_components + 1))
+    raise StructureError(f"there is no structure {structure!r} to count; expected one of {', '.join(STRUCTURES)}")
+
+
+def check_parts(max_components: int) -> None:
+    """Refuse a number of parts that cannot be counted."""
+    if not 1 <= max_components <= MOST_PARTS:
+        raise StructureError(f"max_components is {max_components}; expected a number from 1 to {MOST_PARTS}")
+
+
+@lru_cache(maxsize=32)
+def staircase_counts(staircase: Staircase, max_words: int) -> tuple[int, ...]:
+    """Return how many encodings one staircase has for 1, 2 … words: one sweep over sets of active nodes.
+
+    Examples
+    --------
+    >>> staircase_counts(Staircase(3), 5)
+    (2, 8, 80, 3584, 533504)
+    """
+    return tuple(_sweep(staircase, max_words))
+
+
+def _sweep(staircase: Staircase, max_words: int) -> Iterator[int]:
+    nodes = list(reversed(range(staircase.n_nodes)))
+    phases = {node: phase_of(staircase.edges, node) for node in nodes}
+    ways = {0: 1}
+    for _ in range(max_words):
+        ways = started(ways)
+        for node in nodes:
+            ways = chosen(ways, node, phases[node])
+        yield ways[0]
+
+
+def mention_sets_log2(n_words: int, max_components: int = 3) -> int:
+    """Return log2 N(n), which is the number of mentions there can be: each of them is in a set or is not.
+
+    Examples
+    --------
+    >>> [mention_sets_log2(n_words) for n_words in range(1, 6)]
+    [1, 3, 7, 15, 31]
+    """
+    return sum(math.comb(n_words + 1, 2 * n_parts) for n_parts in range(1, max_components + 1))

@@ -1,0 +1,223 @@
+"""``hyperspan predict``: find mentions in texts."""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from enum import StrEnum
+from itertools import islice
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, progress, say
+from hyperspan.errors import UsageError
+from hyperspan.findings import Findings
+from hyperspan.mentions import Document, Mention, Sentence, Unit, to_characters
+
+if TYPE_CHECKING:
+    from hyperspan.recognizer import Found, Recognizer
+
+_JOB_UNITS = 64
+_recognizer: Recognizer | None = None
+
+
+class OutputChoice(StrEnum):
+    """What to write."""
+
+    JSONL = "jsonl"
+    BRAT = "brat"
+    TEXT = "text"
+    HTML = "html"
+
+
+class DecodeChoice(StrEnum):
+    """From a structure to mentions."""
+
+    PROBABLE = "probable"
+    ENOUGH = "enough"
+    ALL = "all"
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
+    corpus: Annotated[
+        Path,
+        typer.Argument(
+            metavar="INPUT", help="A corpus, a plain text file, or - for text on stdin.", show_default=False
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write; - is stdout.")] = Path("-"),
+    to: Annotated[OutputChoice, typer.Option("--format", help="What to write.")] = OutputChoice.JSONL,
+    decode: Annotated[
+        DecodeChoice | None, typer.Option("--decode", help="How mentions are read; as the model was trained.")
+    ] = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", min=0.0, max=1.0, help="As probable as a mention must be; as tuned in training."),
+    ] = None,
+    top: Annotated[int, typer.Option("--top", min=0, help="Also give so many of the best structures.")] = 0,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="How many processes.")] = 1,
+    format: FromOption = None,
+    on_error: OnErrorOption = OnErrorChoice.error,
+) -> None:
+    """Find mentions in a corpus or in plain text, sentence by sentence.
+
+    Example: echo "Blood in his mouth and on his tongue." | hyperspan predict notes.model - --format text
+    """
+    from hyperspan.recognizer import Recognizer
+
+    findings = Findings(on_error.value)
+    recognizer = Recognizer.load(model)
+    how: dict[str, Any] = {"decode": None if decode is None else decode.value, "threshold": threshold, "top": top}
+    units = _inputs(corpus, format, findings)
+    results = _in_processes(model, units, how, workers) if workers > 1 else recognizer.find_in(units, **how)
+    results = progress(results, "Finding mentions")
+    if to is OutputChoice.BRAT:
+        _write_brat(results, output)
+    else:
+        with _opened(output) as file:
+            _WRITERS[to](results, file, recognizer)
+    say.findings(findings)
+
+
+Result = tuple[Unit, list[Sentence], "list[Found]"]
+
+
+def _inputs(path: Path, format: str | None, findings: Findings) -> Iterator[Unit]:
+    """Yield what is to be read: documents of plain text, or whatever a corpus holds."""
+    from hyperspan import corpora
+    from hyperspan.corpora.files import decode, read_text
+
+    if str(path) == "-":
+        text = decode(sys.stdin.buffer.read(), findings, path=Path("<stdin>"))
+        if text is not None:
+            yield Document("stdin", text)
+        return
+    if path.suffix == ".txt" and path.is_file() and format is None and corpora.recognise(path) is None:
+        text = read_text(path, findings)
+        if text is not None:
+            yield Document(path.stem, text)
+        return
+    yield from corpora.stream(path, format=format, findings=findings)
+
+
+def _start(model: Path) -> None:
+    global _recognizer
+    from hyperspan.recognizer import Recognizer
+
+    _recognizer = Recognizer.load(model, n_threads=1)
+
+
+def _job(units: list[Unit], how: dict[str, Any]) -> list[Result]:
+    assert _recognizer is not None
+    return list(_recognizer.find_in(units, **how))
+
+
+def _in_processes(model: Path, units: Iterator[Unit], how: dict[str, Any], workers: int) -> Iterator[Result]:
+    """Find mentions in several processes; results come in order, and only a few jobs wait at a time."""
+    waiting: deque[Future[list[Result]]] = deque()
+    with ProcessPoolExecutor(workers, initializer=_start, initargs=(model,)) as pool:
+        while job := list(islice(units, _JOB_UNITS)):
+            waiting.append(pool.submit(_job, job, how))
+            if len(waiting) > 2 * workers:
+                yield from waiting.popleft().result()
+        while waiting:
+            yield from waiting.popleft().result()
+
+
+@contextmanager
+def _opened(output: Path) -> Iterator[IO[bytes]]:
+    from hyperspan.corpora.files import writing
+
+    if str(output) == "-":
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+    else:
+        with writing(output) as file:
+            yield file
+
+
+def _write_jsonl(results: Iterable[Result], file: IO[bytes], recognizer: Recognizer) -> None:
+    import orjson
+
+    from hyperspan.corpora.jsonl import record_of
+    from hyperspan.recognizer import with_found
+
+    for unit, sentences, found in results:
+        record = record_of(with_found(unit, sentences, found))
+        if any(here.truncated for here in found):
+            record["truncated"] = True
+        if any(here.alternatives for here in found):
+            record["alternatives"] = [
+                _alternatives(unit, sentence, here) for sentence, here in zip(sentences, found, strict=True)
+            ]
+            if isinstance(unit, Sentence):
+                record["alternatives"] = record["alternatives"][0]
+        file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def _alternatives(unit: Unit, sentence: Sentence, found: Found) -> list[dict[str, Any]]:
+    def placed(mention: Mention) -> Mention:
+        return mention if isinstance(unit, Sentence) else to_characters(mention, sentence.offsets or ())
+
+    return [
+        {
+            "prob": prob,
+            "mentions": [{"type": mention.type, "spans": placed(mention).parts} for mention in mentions],
+        }
+        for prob, mentions in found.alternatives
+    ]
+
+
+def _write_text(results: Iterable[Result], file: IO[bytes], recognizer: Recognizer) -> None:
+    from hyperspan.render import draw_text
+
+    is_terminal = file is sys.stdout.buffer and sys.stdout.isatty()
+    if is_terminal:
+        from hyperspan.cli.console import stdout
+
+        console = stdout()
+    for _, sentences, found in results:
+        for sentence, here in zip(sentences, found, strict=True):
+            drawing = draw_text(sentence.with_mentions(here.mentions), types=recognizer.types_)
+            if is_terminal:
+                console.print(drawing, end="\n\n")
+            else:
+                file.write(f"{drawing.plain}\n\n".encode("utf-8", "replace"))
+
+
+def _write_html(results: Iterable[Result], file: IO[bytes], recognizer: Recognizer) -> None:
+    from hyperspan.render.html import html_pieces
+
+    drawn = (
+        sentence.with_mentions(here.mentions)
+        for _, sentences, found in results
+        for sentence, here in zip(sentences, found, strict=True)
+    )
+    for piece in html_pieces(drawn, types=recognizer.types_):
+        file.write(piece.encode("utf-8", "replace"))
+
+
+_WRITERS = {OutputChoice.JSONL: _write_jsonl, OutputChoice.TEXT: _write_text, OutputChoice.HTML: _write_html}
+
+
+def _write_brat(results: Iterable[Result], output: Path) -> None:
+    from dataclasses import replace
+
+    from hyperspan import corpora
+    from hyperspan.recognizer import with_found
+    from hyperspan.text import as_documents
+
+    if str(output) == "-":
+        raise UsageError("brat writes a folder with two files a document; name it with -o FOLDER")
+
+    def predicted() -> Iterator[Unit]:
+        for unit, sentences, found in results:
+            yield replace(with_found(unit, sentences, found), source=None)
+
+    corpora.write(as_documents(predicted()), output, format="brat")

@@ -1,0 +1,70 @@
+"""``hyperspan show``: what a model is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hyperspan.cli.console import JsonOption, print_json, printable, stdout
+
+
+def show(
+    model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
+    top: Annotated[int, typer.Option("--top", min=0, help="How many features to show for each edge.")] = 5,
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--names-from", help="A corpus whose features give names to the model's hashes."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Show a model's settings, scores and strongest features.
+
+    A model holds hashes of features, not their names; name them with a corpus in which they occur (--names-from), such
+    as the training data.
+
+    Example: hyperspan show notes.model --names-from notes/train.jsonl
+    """
+    from hyperspan.recognizer import Recognizer
+
+    recognizer = Recognizer.load(model)
+    summary = recognizer.summary()
+    if corpus is not None:
+        summary["strongest"] = _strongest(recognizer, corpus, top)
+    if json:
+        print_json(summary)
+        return
+    console = stdout()
+    for name, value in summary.items():
+        if name not in ("strongest", "training_log", "dev_scores", "templates"):
+            console.print(f"{name.replace('_', ' '):20} {printable(_shown(value))}", markup=False)
+    for name in ("all", "discontiguous_sentences", "discontiguous_mentions"):
+        if summary["dev_scores"]:
+            score = summary["dev_scores"][name]
+            console.print(
+                f"{'dev ' + name.replace('_', ' '):30} P {score['precision']:.3f}  R {score['recall']:.3f}  "
+                f"F1 {score['f1']:.3f}",
+                markup=False,
+            )
+    for label, features in summary.get("strongest", {}).items():
+        console.print(f"\n{printable(label)}", style="bold", markup=False)
+        for feature in features:
+            console.print(f"  {feature['weight']:+8.3f}  {printable(feature['feature'])}", markup=False)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return ", ".join(map(str, value))
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def _strongest(recognizer: Any, corpus: Path, top: int) -> dict[str, list[dict[str, Any]]]:
+    from hyperspan import corpora
+    from hyperspan.findings import Findings
+    from hyperspan.text import as_sentences
+
+    findings = Findings("skip")
+    sentences = as_sentences(corpora.stream(corpus, findings=findings), findings)
+    strongest: dict[str, list[dict[str, Any]]] = recognizer.strongest(sentences, top)
+    return strongest

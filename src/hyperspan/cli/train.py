@@ -1,0 +1,251 @@
+"""``hyperspan train``: learn from an annotated corpus."""
+
+from __future__ import annotations
+
+import json as json_module
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hyperspan.cli.console import (
+    CorpusArgument,
+    FromOption,
+    JsonOption,
+    OnErrorChoice,
+    OnErrorOption,
+    print_json,
+    say,
+)
+from hyperspan.errors import UsageError
+from hyperspan.findings import Findings
+
+if TYPE_CHECKING:
+    from hyperspan.learning import Record
+    from hyperspan.mentions import Sentence
+
+
+class StructureChoice(StrEnum):
+    """How mentions are written."""
+
+    LINEAR = "linear"
+    MENTION = "mention"
+    SHARED = "shared"
+    SPLIT = "split"
+
+
+class DistributionChoice(StrEnum):
+    """What probabilities are over."""
+
+    ENCODINGS = "encodings"
+    MENTION_SETS = "mention-sets"
+    PUBLISHED = "published"
+
+
+StructureOption = Annotated[StructureChoice, typer.Option("--structure", help="How mentions are written.")]
+MaxComponentsOption = Annotated[
+    int, typer.Option("--max-components", min=1, max=5, help="The most parts a mention can have.")
+]
+
+
+def train(
+    corpus: CorpusArgument,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
+    dev: Annotated[
+        Path | None, typer.Option("--dev", help="Development data, for the threshold and --l2 auto.")
+    ] = None,
+    structure: StructureOption = StructureChoice.SHARED,
+    max_components: MaxComponentsOption = 3,
+    l2: Annotated[str, typer.Option("--l2", help="The penalty on weights: a number, or auto.")] = "0.5",
+    distribution: Annotated[
+        DistributionChoice, typer.Option("--distribution", help="What probabilities are over.")
+    ] = DistributionChoice.ENCODINGS,
+    max_iterations: Annotated[int, typer.Option("--max-iterations", min=1, help="Stop after so many.")] = 500,
+    features: Annotated[
+        str, typer.Option("--features", help="A template file, or the name of one of ours: default, published.")
+    ] = "default",
+    clusters: Annotated[Path | None, typer.Option("--clusters", help="Brown clusters: a paths file.")] = None,
+    lexicon: Annotated[Path | None, typer.Option("--lexicon", help="A lexicon by 'hyperspan lexicon build'.")] = None,
+    annotator: Annotated[
+        str, typer.Option("--annotator", help="Who gives parts of speech and lemmas: none, auto, hanta, spacy, …")
+    ] = "none",
+    threads: Annotated[int, typer.Option("--threads", min=1, help="Results do not depend on it.")] = 2,
+    seed: Annotated[int, typer.Option("--seed", help="For whatever is random.")] = 0,
+    dev_every: Annotated[
+        int, typer.Option("--dev-every", min=0, help="Score the development data every so many iterations.")
+    ] = 0,
+    log: Annotated[Path | None, typer.Option("--log", help="Write a JSON line for every iteration.")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint of an earlier run.")] = False,
+    format: FromOption = None,
+    on_error: OnErrorOption = OnErrorChoice.error,
+    json: JsonOption = False,
+) -> None:
+    """Learn from an annotated corpus and write a model.
+
+    A folder with train and dev files brings its own development data. Ctrl-C saves; --resume goes on.
+
+    Example: hyperspan train notes/train.jsonl --dev notes/dev.jsonl -o notes.model
+    """
+    from hyperspan.checkpoint import Interrupted
+    from hyperspan.features import Clusters, Lexicon
+    from hyperspan.recognizer import Recognizer
+
+    findings = Findings(on_error.value)
+    sentences, own_dev = _read_training(corpus, format, findings)
+    development = own_dev if dev is None else _read(dev, format, findings)
+    say.findings(findings)
+    recognizer = Recognizer(
+        structure=structure.value,
+        max_components=max_components,
+        distribution=distribution.value,
+        l2=_penalty(l2),
+        features=features,
+        clusters=None if clusters is None else Clusters.load(clusters),
+        lexicon=None if lexicon is None else Lexicon.load(lexicon),
+        annotator=annotator,
+        max_iterations=max_iterations,
+        n_threads=threads,
+        seed=seed,
+    )
+    checkpoint = output.with_name(f"{output.name}.checkpoint")
+    if output.is_dir():
+        raise UsageError(f"{output} is a folder; expected the name of a file to write")
+    try:
+        with _progress(max_iterations, log) as watch, _interruptible(watch):
+            recognizer.fit(
+                sentences,
+                dev=development or None,
+                on_iteration=watch,
+                dev_every=dev_every,
+                checkpoint=checkpoint,
+                resume=resume,
+            )
+    except Interrupted as interrupted:
+        say.info(f"{interrupted}. Go on with the same command and --resume ({checkpoint} was written).")
+        raise typer.Exit(130) from None
+    recognizer.save(output)
+    summary = {
+        "model": str(output),
+        "types": list(recognizer.types_),
+        "features": recognizer.n_features_,
+        "weights": len(recognizer.weights_),
+        "l2": recognizer.l2_,
+        "threshold": recognizer.threshold_,
+        "iterations": recognizer.n_iter_,
+        "stopped": recognizer.training_log_[-1]["stopped"],
+        "left_out": recognizer.left_out_,
+        "dev": recognizer.dev_scores_,
+    }
+    if json:
+        print_json(summary)
+    else:
+        _say_summary(summary)
+
+
+def _penalty(text: str) -> Any:
+    if text == "auto":
+        return "auto"
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"--l2 is {text!r}; expected a number or 'auto'") from None
+
+
+def _read(path: Path, format: str | None, findings: Findings) -> list[Sentence]:
+    from hyperspan import corpora
+    from hyperspan.text import as_sentences
+
+    return list(as_sentences(corpora.stream(path, format=format, findings=findings), findings))
+
+
+def _read_training(path: Path, format: str | None, findings: Findings) -> tuple[list[Sentence], list[Sentence]]:
+    """Return training and development sentences: of a corpus with splits, those; else everything and nothing."""
+    sentences = _read(path, format, findings)
+    splits = {sentence.split for sentence in sentences}
+    if path.is_dir() and "train" in splits:
+        train = [sentence for sentence in sentences if sentence.split == "train"]
+        return train, [sentence for sentence in sentences if sentence.split == "dev"]
+    return sentences, []
+
+
+def _say_summary(summary: dict[str, Any]) -> None:
+    say.info(
+        f"{summary['model']}: {len(summary['types'])} types, {summary['features']:,} features, "
+        f"{summary['weights']:,} weights, l2 {summary['l2']:g}, threshold {summary['threshold']:g}"
+    )
+    say.info(f"{summary['iterations']} iterations; {summary['stopped']}")
+    if summary["left_out"]:
+        say.info(f"{summary['left_out']:,} training mentions cannot be written in this structure and were left out")
+    if summary["dev"]:
+        scores = summary["dev"]
+        for name in ("all", "discontiguous_sentences", "discontiguous_mentions"):
+            score = scores[name]
+            say.info(
+                f"dev {name.replace('_', ' ')}: precision {score['precision']:.3f}, "
+                f"recall {score['recall']:.3f}, F1 {score['f1']:.3f}"
+            )
+
+
+class Watch:
+    """Takes the records of training: shows one live line, writes the log, and passes on the wish to stop."""
+
+    def __init__(self, max_iterations: int, log: IO[str] | None) -> None:
+        self.wants_stop = False
+        self._max_iterations = max_iterations
+        self._log = log
+        self._live = sys.stderr.isatty() and not say.quiet
+
+    def __call__(self, record: Record) -> bool:
+        if self._log is not None:
+            self._log.write(json_module.dumps(record.as_dict()) + "\n")
+            self._log.flush()
+        if self._live:
+            left = record.seconds / max(1, record.iteration) * (self._max_iterations - record.iteration)
+            score = "" if record.dev_f1 is None else f"  dev F1 {record.dev_f1:.3f}"
+            sys.stderr.write(
+                f"\r\x1b[2Kl2 {record.l2:g}  iteration {record.iteration}  objective {record.objective:,.1f}  "
+                f"gradient {record.gradient_norm:.3g}{score}  {record.seconds:.0f} s, at most {left:.0f} s left"
+            )
+            sys.stderr.flush()
+        return self.wants_stop
+
+    def close(self) -> None:
+        """End the live line."""
+        if self._live:
+            sys.stderr.write("\r\x1b[2K")
+            sys.stderr.flush()
+
+
+@contextmanager
+def _progress(max_iterations: int, log: Path | None) -> Iterator[Watch]:
+    with ExitStack() as stack:
+        file = None if log is None else stack.enter_context(open(log, "w", encoding="utf-8"))
+        watch = Watch(max_iterations, file)
+        stack.callback(watch.close)
+        yield watch
+
+
+@contextmanager
+def _interruptible(watch: Watch) -> Iterator[None]:
+    """Let the first Ctrl-C end training after the current iteration, and the second end it at once."""
+
+    def stop(number: int, frame: object) -> None:
+        if watch.wants_stop:
+            raise KeyboardInterrupt
+        watch.wants_stop = True
+        say.info("\nstopping after this iteration (Ctrl-C again to stop at once)")
+
+    try:
+        before = signal.signal(signal.SIGINT, stop)
+    except ValueError:  # not in the main thread: nothing to catch
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

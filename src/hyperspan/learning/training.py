@@ -1,0 +1,181 @@
+"""Search for the best weights: one penalty, or several of which the best on development data is kept.
+
+The search yields a record after every iteration, and its whole state can be saved and taken up again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.errors import LearningError
+from hyperspan.learning.lbfgs import State, minimise
+from hyperspan.learning.objective import Objective
+
+L2_CHOICES = (2.0, 1.0, 0.5, 0.25, 0.125)
+"""The penalties that ``l2="auto"`` tries, strongest first: each starts from the weights of the one before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One iteration: what a training log has a line for. Only ``seconds`` differs from run to run."""
+
+    l2: float
+    iteration: int
+    objective: float
+    gradient_norm: float
+    n_evaluations: int
+    seconds: float
+    dev_f1: float | None = None
+    stopped: str = ""
+
+    def as_dict(self, *, with_time: bool = True) -> dict[str, Any]:
+        """Return the record as plain data; without the time for what must not differ from run to run."""
+        record = {
+            "l2": self.l2,
+            "iteration": self.iteration,
+            "objective": self.objective,
+            "gradient_norm": self.gradient_norm,
+            "evaluations": self.n_evaluations,
+        }
+        if self.dev_f1 is not None:
+            record["dev_f1"] = self.dev_f1
+        if self.stopped:
+            record["stopped"] = self.stopped  # type: ignore[assignment]
+        if with_time:
+            record["seconds"] = round(self.seconds, 3)
+        return record
+
+
+@dataclass
+class Search:
+    """A search for weights, at any moment of it.
+
+    Parameters
+    ----------
+    penalties : sequence of float
+        The values of ``l2`` to try, one after another.
+    state : State
+        Where the optimiser stands with the current one.
+    """
+
+    penalties: tuple[float, ...]
+    state: State
+    stage: int = 0
+    best_f1: float = -1.0
+    best_l2: float = 0.0
+    best_weights: NDArray[np.float64] | None = None
+    results: list[dict[str, Any]] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every penalty has been tried."""
+        return self.stage >= len(self.penalties)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights to use: the best found, or where a single search stands."""
+        return self.state.weights if self.best_weights is None else self.best_weights
+
+    def run(
+        self,
+        objective: Objective,
+        *,
+        max_iterations: int,
+        tolerance: float,
+        dev_f1: Callable[[NDArray[np.float64]], float] | None = None,
+        dev_every: int = 0,
+    ) -> Iterator[Record]:
+        """Yield a record after every iteration until the search is done.
+
+        Parameters
+        ----------
+        objective : Objective
+        max_iterations, tolerance
+            As in `lbfgs.minimise`, for each penalty.
+        dev_f1 : callable, optional
+            Scores weights on development data; needed where there are several penalties.
+        dev_every : int
+            Also score every so many iterations, for the record.
+        """
+        if len(self.penalties) > 1 and dev_f1 is None:
+            raise LearningError("several penalties need development data to choose among them")
+        clock = time.perf_counter() - self.seconds
+        while not self.is_done:
+            objective.l2 = self.penalties[self.stage]
+            for state in minimise(objective, self.state, max_iterations=max_iterations, tolerance=tolerance):
+                if not np.isfinite(state.value):
+                    raise LearningError(
+                        f"the objective became {state.value} at iteration {state.iteration}; "
+                        "check the features for extreme counts, or raise l2"
+                    )
+                self.state = state
+                score = None
+                if dev_f1 is not None:
+                    is_due = dev_every > 0 and state.iteration % dev_every == 0
+                    score = dev_f1(state.weights) if state.stopped or is_due else None
+                self.seconds = time.perf_counter() - clock
+                record = Record(
+                    objective.l2,
+                    state.iteration,
+                    state.value,
+                    float(np.linalg.norm(state.gradient)),
+                    state.n_evaluations,
+                    self.seconds,
+                    score,
+                    state.stopped,
+                )
+                if state.stopped:
+                    self._finish(record)
+                yield record
+
+    def _finish(self, record: Record) -> None:
+        self.results.append(record.as_dict(with_time=False))
+        if record.dev_f1 is None or record.dev_f1 > self.best_f1:
+            self.best_f1, self.best_l2 = (-1.0 if record.dev_f1 is None else record.dev_f1), record.l2
+            self.best_weights = self.state.weights
+        self.stage += 1
+        if not self.is_done:
+            self.state = State(self.state.weights)
+
+    def to_arrays(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the search as plain data and arrays."""
+        numbers, arrays = self.state.to_arrays()
+        search = {
+            "penalties": list(self.penalties),
+            "stage": self.stage,
+            "best_f1": self.best_f1,
+            "best_l2": self.best_l2,
+            "results": self.results,
+            "seconds": self.seconds,
+            "state": numbers,
+        }
+        if self.best_weights is not None:
+            arrays = {**arrays, "best": self.best_weights}
+        return search, arrays
+
+    @classmethod
+    def of_arrays(cls, search: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Search:
+        """Return the search that `to_arrays` gave."""
+        rest = {name: array for name, array in arrays.items() if name != "best"}
+        return cls(
+            tuple(search["penalties"]),
+            State.of_arrays(search["state"], rest),
+            search["stage"],
+            search["best_f1"],
+            search["best_l2"],
+            arrays.get("best"),
+            search["results"],
+            search["seconds"],
+        )
+
+
+def new_search(n_weights: int, penalties: Sequence[float]) -> Search:
+    """Return a search that starts from zero."""
+    return Search(tuple(penalties), State(np.zeros(n_weights)))
