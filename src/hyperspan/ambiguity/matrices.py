@@ -76,7 +76,7 @@ def transition_matrix(staircase: Staircase) -> TransitionMatrix:
     >>> round(matrix.largest_eigenvalue, 4)
     80.6141
     >>> [matrix.power(n + 1)[0][0] for n in range(1, 6)]
-    [2, 8, 80, 2816, 193536]
+    [2, 8, 80, 3584, 266752]
     """
     names = [node_name(node) for node in range(staircase.n_nodes)]
     return _matrix(staircase.edges, names, with_starts=True)

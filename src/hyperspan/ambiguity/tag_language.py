@@ -94,7 +94,7 @@ class OpenMentions:
         return not is_open and needs not in (_TWO_MORE, _ONE_MORE, _MUST_LEAVE)
 
     def moves(self, kind: int) -> list[tuple[int | None, int]]:
-        """Return how a mention can go on: its kind at the next word (None: it has ended), and whether it covers both."""
+        """Return how a mention can go on: its kind at the next word (None: it has ended), and 1 if it covers both."""
         if kind == _CONTIGUOUS:
             return [(None, 0), (kind, 1)]
         if kind > self.n_parts:

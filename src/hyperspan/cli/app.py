@@ -10,7 +10,20 @@ from typing import Annotated
 import typer
 
 from hyperspan import __version__
-from hyperspan.cli import brown, check, convert, demo, evaluate, features, lexicon, predict, show, stats, train
+from hyperspan.cli import (
+    ambiguity,
+    brown,
+    check,
+    convert,
+    demo,
+    evaluate,
+    features,
+    lexicon,
+    predict,
+    show,
+    stats,
+    train,
+)
 from hyperspan.cli.console import DEBUG, say, set_quiet
 from hyperspan.errors import HyperspanError
 
@@ -37,6 +50,7 @@ app.command("convert", rich_help_panel=_CORPORA)(convert.convert)
 app.command("features", rich_help_panel=_RESOURCES)(features.features)
 app.command("brown", rich_help_panel=_RESOURCES)(brown.brown)
 app.add_typer(lexicon.app, name="lexicon", rich_help_panel=_RESOURCES)
+app.add_typer(ambiguity.app, name="ambiguity", rich_help_panel="Theory")
 
 
 def _version(wanted: bool) -> None:

@@ -5,6 +5,7 @@ Directions by the two-loop recursion, steps by SciPy's Wolfe line search.
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -12,8 +13,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import daxpy
 from scipy.optimize import line_search
+
+from hyperspan.learning.vectors import add_kernel, dot_kernel
 
 Vector = NDArray[np.float64]
 Function = Callable[[Vector], tuple[float, Vector]]
@@ -35,6 +37,7 @@ class State:
     previous_value: float | None = None
     steps: list[Vector] = field(default_factory=list)
     changes: list[Vector] = field(default_factory=list)
+    curvatures: list[float] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     iteration: int = 0
     n_evaluations: int = 0
@@ -45,6 +48,7 @@ class State:
         numbers = {
             "value": self.value,
             "previous_value": self.previous_value,
+            "curvatures": self.curvatures,
             "values": self.values,
             "iteration": self.iteration,
             "n_evaluations": self.n_evaluations,
@@ -99,22 +103,20 @@ def minimise(
     >>> state.weights.round(6), state.stopped
     (array([3., 3.]), 'converged: ...')
     """
-    cached = _Cached(function)
     if not len(state.gradient):
-        state.value, state.gradient = cached.both(state.weights)
+        state.value, state.gradient = function(state.weights)
+        state.n_evaluations += 1
         state.values.append(state.value)
     while not state.stopped:
         state.stopped = _reason_to_stop(state, max_iterations, tolerance, gradient_tolerance)
         if not state.stopped:
-            _step(state, cached)
-            state.n_evaluations += cached.n_evaluations
-            cached.n_evaluations = 0
+            _step(state, function)
         yield state
 
 
 def _reason_to_stop(state: State, max_iterations: int, tolerance: float, gradient_tolerance: float) -> str:
-    length = float(np.linalg.norm(state.gradient))
-    if length <= gradient_tolerance * max(1.0, float(np.linalg.norm(state.weights))):
+    length = math.sqrt(dot_kernel(state.gradient, state.gradient))
+    if length <= gradient_tolerance * max(1.0, math.sqrt(dot_kernel(state.weights, state.weights))):
         return f"converged: gradient norm {length:.3g}"
     if len(state.values) > PERIOD:
         before, now = state.values[-1 - PERIOD], state.values[-1]
@@ -128,87 +130,85 @@ def _reason_to_stop(state: State, max_iterations: int, tolerance: float, gradien
     return ""
 
 
-def _step(state: State, cached: _Cached) -> None:
-    for forgetful in (False, True):
-        if forgetful:
-            if not state.steps:
-                break
-            state.steps.clear()  # the remembered curvature led nowhere: once more, straight downhill
-            state.changes.clear()
-        direction = _direction(state)
-        cached.remember(state.weights, state.value, state.gradient)
-        previous = state.previous_value
-        if not state.steps:  # so that the first step is about as long as one unit
-            previous = state.value + float(np.linalg.norm(state.gradient)) / 2.0
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # SciPy warns where we ask for the reason
-            length, *_ = line_search(
-                cached.value,
-                cached.gradient,
-                state.weights,
-                direction,
-                state.gradient,
-                state.value,
-                previous,
-                maxiter=20,
-            )
-        if length is not None:
-            break
-    else:
-        length = None
-    if length is None:
+def _step(state: State, function: Function) -> None:
+    line = _search(state, function)
+    if line is None and state.steps:  # the remembered curvature led nowhere: once more, straight downhill
+        for remembered in (state.steps, state.changes, state.curvatures):
+            remembered.clear()
+        line = _search(state, function)
+    if line is None:
         state.stopped = "stopped: no step lowers the objective any further"
         return
-    weights = state.weights + length * direction
-    value, gradient = cached.both(weights)
-    step, change = weights - state.weights, gradient - state.gradient
-    if float(step @ change) > 1e-10 * float(change @ change):
-        state.steps.append(step)
-        state.changes.append(change)
-        del state.steps[:-HISTORY], state.changes[:-HISTORY]
-    state.previous_value, state.value = state.value, value
-    state.weights, state.gradient = weights, gradient
-    state.values.append(value)
+    step, change = line.weights - state.weights, line.gradient - state.gradient
+    curvature = dot_kernel(step, change)
+    if curvature > 1e-10 * dot_kernel(change, change):
+        for remembered, new in ((state.steps, step), (state.changes, change), (state.curvatures, curvature)):
+            remembered.append(new)
+            del remembered[:-HISTORY]
+    state.previous_value, state.value = state.value, line.value
+    state.weights, state.gradient = line.weights, line.gradient
+    state.values.append(line.value)
     del state.values[: -PERIOD - 1]
     state.iteration += 1
+
+
+def _search(state: State, function: Function) -> _Line | None:
+    """Look along the direction for a step that fulfils the Wolfe conditions."""
+    line = _Line(state, function)
+    previous = state.previous_value
+    if not state.steps:  # so that the first step is about as long as one unit
+        previous = state.value + math.sqrt(dot_kernel(state.gradient, state.gradient)) / 2.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # SciPy warns where we say so ourselves
+        # SciPy sees a function of one number, the length of the step: vectors stay with us.
+        length, *_ = line_search(
+            line.value_at, line.slope_at, np.zeros(1), np.ones(1), line.slope_at(np.zeros(1)), state.value, previous
+        )
+    if length is None:
+        return None
+    line.go_to(float(length))
+    return line
+
+
+class _Line:
+    """The function along a direction: value and slope are worked out together, once for each length asked for."""
+
+    def __init__(self, state: State, function: Function) -> None:
+        self.weights, self.value, self.gradient = state.weights, state.value, state.gradient
+        self._state = state
+        self._function = function
+        self._direction = _direction(state)
+        self._length = 0.0
+
+    def go_to(self, length: float) -> None:
+        if length != self._length:
+            self.weights = self._state.weights.copy()
+            add_kernel(self.weights, length, self._direction)
+            self.value, self.gradient = self._function(self.weights)
+            self._state.n_evaluations += 1
+            self._length = length
+
+    def value_at(self, length: Vector) -> float:
+        self.go_to(float(length[0]))
+        return self.value
+
+    def slope_at(self, length: Vector) -> Vector:
+        self.go_to(float(length[0]))
+        return np.array([dot_kernel(self.gradient, self._direction)])
 
 
 def _direction(state: State) -> Vector:
     """Return the two-loop recursion's direction; vectors are long, so each is read as seldom as possible."""
     direction = -state.gradient
     shares = []
-    for step, change in zip(reversed(state.steps), reversed(state.changes), strict=True):
-        share = float(step @ direction) / float(change @ step)
-        daxpy(change, direction, a=-share)
+    for step, change, curvature in zip(*map(reversed, (state.steps, state.changes, state.curvatures)), strict=True):
+        share = dot_kernel(step, direction) / curvature
+        add_kernel(direction, -share, change)
         shares.append(share)
     if state.steps:
-        direction *= float(state.steps[-1] @ state.changes[-1]) / float(state.changes[-1] @ state.changes[-1])
-    for step, change, share in zip(state.steps, state.changes, reversed(shares), strict=True):
-        daxpy(step, direction, a=share - float(change @ direction) / float(change @ step))
+        direction *= state.curvatures[-1] / dot_kernel(state.changes[-1], state.changes[-1])
+    for step, change, curvature, share in zip(
+        state.steps, state.changes, state.curvatures, reversed(shares), strict=True
+    ):
+        add_kernel(direction, share - dot_kernel(change, direction) / curvature, step)
     return direction
-
-
-class _Cached:
-    """The function, asked for value and gradient separately but worked out once."""
-
-    def __init__(self, function: Function) -> None:
-        self._function = function
-        self._weights: Vector | None = None
-        self._result: tuple[float, Vector] = (0.0, np.empty(0))
-        self.n_evaluations = 0
-
-    def remember(self, weights: Vector, value: float, gradient: Vector) -> None:
-        self._weights, self._result = weights, (value, gradient)
-
-    def both(self, weights: Vector) -> tuple[float, Vector]:
-        if self._weights is None or not (weights is self._weights or np.array_equal(weights, self._weights)):
-            self._result = self._function(weights)
-            self._weights = weights
-            self.n_evaluations += 1
-        return self._result
-
-    def value(self, weights: Vector) -> float:
-        return self.both(weights)[0]
-
-    def gradient(self, weights: Vector) -> Vector:
-        return self.both(weights)[1]

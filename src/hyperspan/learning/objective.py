@@ -22,6 +22,7 @@ from hyperspan.inference.derivations import derivations_block_kernel
 from hyperspan.inference.frontier import frontier_block_kernel, staircase_table
 from hyperspan.learning.gold import Gold
 from hyperspan.learning.parameters import Parameters, weightless_labels
+from hyperspan.learning.vectors import dot_kernel
 from hyperspan.structures import Hypergraph, Linear
 
 N_PARTS = 4
@@ -187,7 +188,7 @@ class Objective:
             gradient += part
         gradient *= -1.0
         gradient += 2.0 * self.l2 * weights
-        return self.l2 * float(weights @ weights) - sum(likelihoods), gradient
+        return self.l2 * dot_kernel(weights, weights) - sum(likelihoods), gradient
 
     def _part(self, weights: NDArray[np.float64], part: int) -> float:
         n_labels, n_transitions = self.parameters.n_labels, self.parameters.n_transitions

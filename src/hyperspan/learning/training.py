@@ -5,6 +5,7 @@ The search yields a record after every iteration, and its whole state can be sav
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from hyperspan.errors import LearningError
 from hyperspan.learning.lbfgs import State, minimise
 from hyperspan.learning.objective import Objective
+from hyperspan.learning.vectors import dot_kernel
 
 L2_CHOICES = (2.0, 1.0, 0.5, 0.25, 0.125)
 """The penalties that ``l2="auto"`` tries, strongest first: each starts from the weights of the one before."""
@@ -125,7 +127,7 @@ class Search:
                     objective.l2,
                     state.iteration,
                     state.value,
-                    float(np.linalg.norm(state.gradient)),
+                    math.sqrt(dot_kernel(state.gradient, state.gradient)),
                     state.n_evaluations,
                     self.seconds,
                     score,

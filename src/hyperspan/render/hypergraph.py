@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rich.cells import cell_len
 
 from hyperspan.errors import StructureError
 from hyperspan.render.visible import visible
@@ -110,9 +111,12 @@ def _tags_data(
     expected: NDArray[np.float64] | None,
     min_expected: float,
 ) -> dict[str, Any]:
+    labels: dict[int, set[int]] = {}
+    for word, label in chosen:
+        labels.setdefault(word, set()).add(label)
     words = []
     for word in range(len(tokens)):
-        here = {label for at, label in chosen if at == word}
+        here = labels.get(word, set())
         shown = set(here)
         if expected is not None:
             shown.update(int(label) for label in np.flatnonzero(expected[word] >= min_expected))
@@ -140,15 +144,16 @@ def _graph_data(
     min_expected: float,
 ) -> dict[str, Any]:
     n_words = len(tokens)
-    wanted = _wanted(structure, chosen, expected, min_expected)
+    is_chosen = set(chosen)
+    wanted = _wanted(structure, is_chosen, expected, min_expected)
     shown = [block for block in structure.blocks if any(label != NO_START for _, label in wanted[block.first_label])]
     graph = _Graph()
     for word in range(n_words):
         children = [f"E:{word}"] + ([f"A:{word + 1}"] if word + 1 < n_words else [])
-        graph.add_edge(word, None, ("A", f"A:{word}"), [(name[0], name) for name in children], "A→E,A")
+        label = f"A→{','.join(name[0] for name in children)}"
+        graph.add_edge(word, None, ("A", f"A:{word}"), [(name[0], name) for name in children], label)
         tees = [("T", f"{number}:T:{word}") for number in range(len(shown))]
         graph.add_edge(word, None, ("E", f"E:{word}"), tees, "E→T")
-    is_chosen = set(chosen)
     for number, block in enumerate(shown):
         for word, label in wanted[block.first_label]:
             full_label = block.first_label + label
@@ -180,12 +185,12 @@ def _graph_data(
 
 
 def _wanted(
-    structure: Hypergraph, chosen: Encoding, expected: NDArray[np.float64] | None, min_expected: float
+    structure: Hypergraph, chosen: set[tuple[int, int]], expected: NDArray[np.float64] | None, min_expected: float
 ) -> dict[int, list[tuple[int, int]]]:
     """Return the edges to show of each block, as word and label in the block."""
     edges = set(chosen)
     if expected is not None:
-        edges.update((int(word), int(label)) for word, label in np.argwhere(expected >= min_expected))
+        edges.update((int(word), int(label)) for word, label in np.argwhere(expected >= max(min_expected, 1e-9)))
     wanted: dict[int, list[tuple[int, int]]] = {block.first_label: [] for block in structure.blocks}
     block_of = {
         label: block
@@ -217,12 +222,15 @@ def _ends(
         return ("T", f"{number}:T:{word}"), [child]
     node, bits = block.staircase.edges[label - 2]
     name = node_name(node)
+    if word + 1 == n_words and bits != END:
+        raise StructureError(
+            f"the edge {block.staircase.label_name(label)} at the last word leads beyond it; expected one that ends"
+        )
     children = []
-    if word + 1 < n_words:
-        if bits & STAY:
-            children.append((name, f"{number}:{name}:{word + 1}"))
-        if bits & STEP:
-            children.append((node_name(node + 1), f"{number}:{node_name(node + 1)}:{word + 1}"))
+    if bits & STAY:
+        children.append((name, f"{number}:{name}:{word + 1}"))
+    if bits & STEP:
+        children.append((node_name(node + 1), f"{number}:{node_name(node + 1)}:{word + 1}"))
     if bits & END:
         children.append(("X", f"{number}:X:{name}:{word}"))
     return (name, f"{number}:{name}:{word}"), children
@@ -279,27 +287,32 @@ def hypergraph_text(data: Mapping[str, Any], *, ascii_only: bool = False) -> str
     esophagus   Finding: T→X B1→X
     """
     shown = [visible(token, ascii_only=ascii_only) for token in data["tokens"]]
-    column = max(map(len, shown), default=0)
+    column = max(map(cell_len, shown), default=0)
+    arrow = "->" if ascii_only else "→"
     lines = []
-    for word, token in enumerate(shown):
-        what = _word_text(data, word)
-        lines.append(f"{token:<{column}}  {what.replace('→', '->') if ascii_only else what}".rstrip())
+    for token, names in zip(shown, _names_of_words(data), strict=True):
+        what = visible("  ".join(names), ascii_only=ascii_only) if "tags" in data else "  ".join(
+            f"{visible(block, ascii_only=ascii_only)}: {' '.join(labels).replace('→', arrow)}"
+            for block, labels in names.items()
+        )
+        lines.append(f"{token}{' ' * (column - cell_len(token))}  {what}".rstrip())
     return "\n".join(lines)
 
 
-def _word_text(data: Mapping[str, Any], word: int) -> str:
+def _names_of_words(data: Mapping[str, Any]) -> list[dict[str, list[str]]]:
+    """Return the chosen edges of each word by block, or its chosen tags."""
     if "tags" in data:
-        return " ".join(visible(tag["tag"]) for tag in data["tags"][word] if tag["is_chosen"])
-    by_block: dict[int, list[str]] = {}
+        return [{tag["tag"]: [] for tag in tags if tag["is_chosen"]} for tags in data["tags"]]
+    names: list[dict[str, list[str]]] = [{} for _ in data["tokens"]]
     for edge in data["edges"]:
-        if edge["block"] is not None and edge["word"] == word and edge["is_chosen"]:
-            by_block.setdefault(edge["block"], []).append(edge["label"])
-    return "  ".join(f"{block_name(data['blocks'][number])}: {' '.join(by_block[number])}" for number in by_block)
+        if edge["block"] is not None and edge["is_chosen"]:
+            block = block_name(data["blocks"][edge["block"]])
+            names[edge["word"]].setdefault(block, []).append(edge["label"])
+    return names
 
 
 def block_name(block: Mapping[str, Any]) -> str:
     """Name a block: its type, and the number of parts where structures are split by it."""
-    name = visible(block["type"], keep_joiners=True)
     if block["n_parts"] is None:
-        return name
-    return f"{name}, {block['n_parts']} part{'s' if block['n_parts'] > 1 else ''}"
+        return str(block["type"])
+    return f"{block['type']}, {block['n_parts']} part{'s' if block['n_parts'] > 1 else ''}"

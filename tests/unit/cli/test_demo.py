@@ -1,0 +1,50 @@
+"""``hyperspan demo``."""
+
+from __future__ import annotations
+
+import json
+
+from examples import EXAMPLES
+from typer.testing import CliRunner
+
+from hyperspan.cli import app
+from hyperspan.cli.demo import worth_seeing
+from hyperspan.mentions import Mention, Sentence
+
+
+def run(*arguments: object):
+    return CliRunner().invoke(app, ["demo", *map(str, arguments)], catch_exceptions=False)
+
+
+def test_counts_and_drawn_sentences():
+    result = run("--documents", 30, "--draw", 3)
+    assert result.exit_code == 0
+    assert "not by any hospital" in result.stderr
+    table, *drawn = result.stdout.split("\n\n")
+    assert table.split()[:4] == ["train", "dev", "test", "all"]
+    assert len(drawn) == 3
+    assert all("╌" in drawing and "━" in drawing for drawing in drawn)
+
+
+def test_the_same_seed_gives_the_same():
+    assert run("--documents", 12, "--seed", 3).stdout == run("--documents", 12, "--seed", 3).stdout
+    assert run("--documents", 12, "--seed", 3).stdout != run("--documents", 12, "--seed", 4).stdout
+
+
+def test_json_is_the_table():
+    table = json.loads(run("--documents", 12, "--json").stdout)
+    assert list(table["splits"]) == ["train", "dev", "test"]
+    assert set(table["types"]) == {"Anatomy", "Drug", "Finding", "Procedure"}
+
+
+def test_nothing_but_results_under_quiet():
+    result = CliRunner().invoke(app, ["--quiet", "demo", "--documents", "6"])
+    assert result.stderr == ""
+
+
+def test_worth_seeing_are_different_tangles():
+    flat = Sentence(["no", "fever"], [Mention("Finding", [(1, 2)])])
+    twin = Sentence("Opiate overdose and dependence".split(), EXAMPLES["ethanol"].mentions)
+    chosen = worth_seeing([flat, EXAMPLES["ethanol"], twin, EXAMPLES["blood"], EXAMPLES["infarctions"]], 10)
+    assert chosen == [EXAMPLES["blood"], EXAMPLES["infarctions"], EXAMPLES["ethanol"]]
+    assert worth_seeing(chosen, 1) == [EXAMPLES["blood"]]
