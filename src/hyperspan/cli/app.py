@@ -16,6 +16,7 @@ from hyperspan.cli import (
     check,
     convert,
     demo,
+    draw,
     evaluate,
     features,
     lexicon,
@@ -47,6 +48,7 @@ app.command("show", rich_help_panel=_MODELS)(show.show)
 app.command("check", rich_help_panel=_CORPORA)(check.check)
 app.command("stats", rich_help_panel=_CORPORA)(stats.stats)
 app.command("convert", rich_help_panel=_CORPORA)(convert.convert)
+app.command("draw", rich_help_panel=_CORPORA)(draw.draw)
 app.command("features", rich_help_panel=_RESOURCES)(features.features)
 app.command("brown", rich_help_panel=_RESOURCES)(brown.brown)
 app.add_typer(lexicon.app, name="lexicon", rich_help_panel=_RESOURCES)

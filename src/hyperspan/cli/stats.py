@@ -91,7 +91,7 @@ def print_statistics(table: Mapping[str, Any]) -> None:
 
     columns = {**table.get("splits", {}), "all": table}
     view = Table(box=None, pad_edge=False, header_style="bold")
-    view.add_column("")
+    view.add_column("", overflow="fold")
     for name in columns:
         view.add_column(Text(printable(name)), justify="right", style="bold" if name == "all" else "", min_width=6)
     for name, value in _ROWS.items():

@@ -22,8 +22,9 @@ Over = Literal["encodings", "mention-sets", "published"]
 OVER: tuple[Over, ...] = ("encodings", "mention-sets", "published")
 """What probabilities are over: distinct encodings, sets of mentions, or the paper's mixture of the two."""
 
-CHUNKS = 64
-"""Sums of transition counts are kept apart in so many chunks, so that their order does not depend on the threads."""
+MOST_CHUNKS, WORDS_A_CHUNK = 64, 200
+"""A batch is cut into at most so many chunks, none much smaller than so many words: threads take one after the other,
+and what they count is summed chunk by chunk, so that the order does not depend on the threads."""
 
 
 class Totals(NamedTuple):
@@ -83,7 +84,8 @@ def sum_batch(
     first_word = check_first_word(first_word, len(scores))
     n_sentences = len(first_word) - 1
     expected = np.empty(scores.shape if wants_expected else (0, structure.n_labels))
-    bounds = np.searchsorted(first_word, np.linspace(0, len(scores), CHUNKS + 1)[1:-1])
+    n_chunks = min(MOST_CHUNKS, 1 + len(scores) // WORDS_A_CHUNK)
+    bounds = np.searchsorted(first_word, np.linspace(0, len(scores), n_chunks + 1)[1:-1])
     chunks = np.unique(np.concatenate([[0], bounds, [n_sentences]]))
     spans = list(zip(chunks[:-1].tolist(), chunks[1:].tolist(), strict=True))
     check_over(over, structure)

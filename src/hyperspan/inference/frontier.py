@@ -7,8 +7,10 @@ only step, only stay, do both; whether an edge also ends changes nothing, so its
 
 Sums are rescaled to one after every word. That loses nothing while all that can happen within a window of words (as
 many as it takes to climb the staircase) stays within a factor of exp(`WINDOW_BOUND`): then so do any two states that
-can be reached, far from underflow. Where it does not, `paths` does the work in log space. Forbidden edges (-inf) may
-keep states apart for longer than a window, so with them the whole sentence counts.
+can be reached, far from underflow. Forbidden edges (-inf) may keep states apart for longer than a window, so with them
+the whole sentence counts. Where this bound is exceeded the backward sweep tells afterwards whether anything was lost:
+what underflowed at a state is at most the smallest double, and matters only if the state can still lead to
+`REACH_BOUND` times the total. Where it can, `paths` does the work once more in log space.
 """
 
 from __future__ import annotations
@@ -27,6 +29,10 @@ from hyperspan.structures.staircase import STAY, STEP, Staircase
 
 WINDOW_BOUND = 600.0
 """How far apart, in logs, outcomes of a window of words may lie on the fast path; exp underflows beyond 708."""
+
+
+REACH_BOUND = 1e250
+"""What a state may still lead to, in units of the total, for the 1e-308 that may be lost there not to matter."""
 
 
 class StaircaseTable(NamedTuple):
@@ -99,6 +105,14 @@ def is_within_bounds_kernel(table, first_label, scores, begin, end):
         whole += spread
         fits = fits and total < WINDOW_BOUND
     return fits and (not has_forbidden or whole < WINDOW_BOUND)
+
+
+@numba.njit(nogil=True, cache=True)
+def cannot_overflow_kernel(table, first_label, scores, begin, end):
+    """Say whether no product of a word's weights can overflow."""
+    n_labels = table.label_node.shape[0]
+    _, high = range_kernel(scores, begin, end, first_label, first_label + n_labels)
+    return high * (table.n_nodes + 1) + table.log_growth < WINDOW_BOUND
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -323,8 +337,9 @@ def frontier_sum_kernel(table, first_label, scores, begin, end, states, exps, we
 def frontier_expected_kernel(table, first_label, scores, begin, end, states, back, exps, weights, moved, expected):
     """Return the log partition function of one sentence and set its rows of ``expected`` to the edge probabilities.
 
-    Room for the longest sentence of n words: ``states`` (n * (n_nodes + 1) + 1) * n_states, ``back`` n_states, ``exps``
-    (n, n_labels), ``weights`` (n, 4 * n_nodes), ``moved`` 4 * n_nodes.
+    Also returns whether nothing that matters can have underflowed: see the module's text. Room for the longest sentence
+    of n words: ``states`` (n * (n_nodes + 1) + 1) * n_states, ``back`` n_states, ``exps`` (n, n_labels), ``weights``
+    (n, 4 * n_nodes), ``moved`` 4 * n_nodes.
     """
     n_nodes, n_states = table.n_nodes, 1 << table.n_nodes
     label_weight, n_labels = table.label_weight, table.label_weight.shape[0]
@@ -334,7 +349,8 @@ def frontier_expected_kernel(table, first_label, scores, begin, end, states, bac
         for word in range(begin, end):
             for label in range(n_labels):
                 expected[word, first_label + label] = 0.0
-        return log_total
+        return log_total, False
+    is_safe = True
     for state in range(n_states):
         back[state] = 0.0
     back[0] = 1.0 / states[at]
@@ -356,11 +372,13 @@ def frontier_expected_kernel(table, first_label, scores, begin, end, states, bac
             moved[4 * node], moved[4 * node + 1], moved[4 * node + 2], moved[4 * node + 3] = none, step, stay, both
         at -= n_states
         none, step = start_backward_kernel(states, at, back, n_states, exps[slot, 0], exps[slot, 1])
+        for state in range(n_states):
+            is_safe &= back[state] < REACH_BOUND
         expected[word, first_label] = exps[slot, 0] * none
         expected[word, first_label + 1] = exps[slot, 1] * step
         for label in range(2, n_labels):
             expected[word, first_label + label] = exps[slot, label] * moved[label_weight[label]]
-    return log_total
+    return log_total, is_safe
 
 
 @numba.njit(nogil=True, cache=True)
@@ -384,15 +402,17 @@ def frontier_block_kernel(
     moved = np.empty(4 * n_nodes)
     for sentence in range(begin, end):
         first, last = first_word[sentence], first_word[sentence + 1]
-        if is_within_bounds_kernel(table, first_label, scores, first, last):
-            if wants_expected:
-                log_partition[sentence] = frontier_expected_kernel(
-                    table, first_label, scores, first, last, states, back, exps, weights, moved, expected
-                )
-            else:
-                log_partition[sentence] = frontier_sum_kernel(
-                    table, first_label, scores, first, last, states, exps, weights
-                )
+        is_within_bounds = is_within_bounds_kernel(table, first_label, scores, first, last)
+        if wants_expected and (is_within_bounds or cannot_overflow_kernel(table, first_label, scores, first, last)):
+            log_partition[sentence], is_safe = frontier_expected_kernel(
+                table, first_label, scores, first, last, states, back, exps, weights, moved, expected
+            )
+            if is_within_bounds or is_safe:
+                continue
+        elif is_within_bounds:
+            log_partition[sentence] = frontier_sum_kernel(
+                table, first_label, scores, first, last, states, exps, weights
+            )
             continue
         block_scores = scores[first:last, first_label : first_label + n_labels]
         log_forward = np.empty(((last - first) * n_phases + 1, n_states))

@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 from hyperspan.inference.automaton import Automaton
 from hyperspan.inference.frontier import (
+    REACH_BOUND,
     StaircaseTable,
+    cannot_overflow_kernel,
     is_within_bounds_kernel,
     node_backward_kernel,
     node_forward_kernel,
@@ -57,11 +59,13 @@ def find_borders(table: StaircaseTable, automaton: Automaton, scores: NDArray[np
     n_words, n_states = len(scores), automaton.n_states
     forward, backward = np.empty((n_words + 1, n_states)), np.empty((n_words + 1, n_states))
     start_prob, exps, scales = np.empty(n_words), np.empty(scores.shape), np.empty(n_words)
-    is_log = not is_within_bounds_kernel(table, 0, scores, 0, n_words)
+    is_log, log_total = True, -np.inf
+    is_within_bounds = is_within_bounds_kernel(table, 0, scores, 0, n_words)
+    if is_within_bounds or cannot_overflow_kernel(table, 0, scores, 0, n_words):
+        log_total = borders_kernel(table, scores, exps, forward, backward, scales, start_prob)
+        is_log = not (is_within_bounds or (log_total > -np.inf and np.all(backward < REACH_BOUND)))
     if is_log:
         log_total = log_borders_kernel(automaton, scores, forward, backward, start_prob)
-    else:
-        log_total = borders_kernel(table, scores, exps, forward, backward, scales, start_prob)
     return Borders(is_log, log_total, forward, backward, start_prob, exps, scales)
 
 

@@ -107,10 +107,12 @@ def minimise(
         state.value, state.gradient = function(state.weights)
         state.n_evaluations += 1
         state.values.append(state.value)
+    state.stopped = state.stopped or _reason_to_stop(state, max_iterations, tolerance, gradient_tolerance)
+    if state.stopped:
+        yield state
     while not state.stopped:
-        state.stopped = _reason_to_stop(state, max_iterations, tolerance, gradient_tolerance)
-        if not state.stopped:
-            _step(state, function)
+        _step(state, function)
+        state.stopped = state.stopped or _reason_to_stop(state, max_iterations, tolerance, gradient_tolerance)
         yield state
 
 
@@ -133,8 +135,9 @@ def _reason_to_stop(state: State, max_iterations: int, tolerance: float, gradien
 def _step(state: State, function: Function) -> None:
     line = _search(state, function)
     if line is None and state.steps:  # the remembered curvature led nowhere: once more, straight downhill
-        for remembered in (state.steps, state.changes, state.curvatures):
-            remembered.clear()
+        state.steps.clear()
+        state.changes.clear()
+        state.curvatures.clear()
         line = _search(state, function)
     if line is None:
         state.stopped = "stopped: no step lowers the objective any further"
@@ -142,9 +145,10 @@ def _step(state: State, function: Function) -> None:
     step, change = line.weights - state.weights, line.gradient - state.gradient
     curvature = dot_kernel(step, change)
     if curvature > 1e-10 * dot_kernel(change, change):
-        for remembered, new in ((state.steps, step), (state.changes, change), (state.curvatures, curvature)):
-            remembered.append(new)
-            del remembered[:-HISTORY]
+        state.steps.append(step)
+        state.changes.append(change)
+        state.curvatures.append(curvature)
+        del state.steps[:-HISTORY], state.changes[:-HISTORY], state.curvatures[:-HISTORY]
     state.previous_value, state.value = state.value, line.value
     state.weights, state.gradient = line.weights, line.gradient
     state.values.append(line.value)
@@ -201,14 +205,13 @@ def _direction(state: State) -> Vector:
     """Return the two-loop recursion's direction; vectors are long, so each is read as seldom as possible."""
     direction = -state.gradient
     shares = []
-    for step, change, curvature in zip(*map(reversed, (state.steps, state.changes, state.curvatures)), strict=True):
+    remembered = list(zip(state.steps, state.changes, state.curvatures, strict=True))
+    for step, change, curvature in reversed(remembered):
         share = dot_kernel(step, direction) / curvature
         add_kernel(direction, -share, change)
         shares.append(share)
     if state.steps:
         direction *= state.curvatures[-1] / dot_kernel(state.changes[-1], state.changes[-1])
-    for step, change, curvature, share in zip(
-        state.steps, state.changes, state.curvatures, reversed(shares), strict=True
-    ):
+    for (step, change, curvature), share in zip(remembered, reversed(shares), strict=True):
         add_kernel(direction, share - dot_kernel(change, direction) / curvature, step)
     return direction

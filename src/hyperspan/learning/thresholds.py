@@ -46,11 +46,20 @@ def best_threshold(
     best, n_right = (default, -1.0), 0
     for place, (prob, is_right) in enumerate(ranked):
         n_right += is_right
-        after = ranked[place + 1][0] if place + 1 < len(ranked) else LOWEST_THRESHOLD
-        if after == prob:
+        is_last = place + 1 == len(ranked)
+        after = min(prob, LOWEST_THRESHOLD) if is_last else ranked[place + 1][0]
+        if after == prob and not is_last:
             continue
         f1 = 2.0 * n_right / (place + 1 + n_gold)
-        threshold = default if after < default <= prob else (prob + after) / 2.0
+        threshold = _between(after, prob, default)
         if f1 > best[1] or (f1 == best[1] and abs(threshold - default) < abs(best[0] - default)):
             best = (threshold, f1)
-    return round(best[0], 6), best[1]
+    return best
+
+
+def _between(below: float, prob: float, default: float) -> float:
+    """Return a threshold that keeps ``prob`` and drops ``below``: the default, or a short number in the middle."""
+    if below < default <= prob:
+        return default
+    middle = (below + prob) / 2.0
+    return next((number for number in (round(middle, 6), middle) if below < number <= prob), prob)

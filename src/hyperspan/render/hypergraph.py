@@ -120,7 +120,7 @@ def _tags_data(
         shown = set(here)
         if expected is not None:
             shown.update(int(label) for label in np.flatnonzero(expected[word] >= min_expected))
-        tags = []
+        tags: list[dict[str, Any]] = []
         for label in shown:
             meaning = structure.meanings[label]
             tags.append(
@@ -149,9 +149,9 @@ def _graph_data(
     shown = [block for block in structure.blocks if any(label != NO_START for _, label in wanted[block.first_label])]
     graph = _Graph()
     for word in range(n_words):
-        children = [f"E:{word}"] + ([f"A:{word + 1}"] if word + 1 < n_words else [])
-        label = f"A→{','.join(name[0] for name in children)}"
-        graph.add_edge(word, None, ("A", f"A:{word}"), [(name[0], name) for name in children], label)
+        is_last = word + 1 == n_words
+        onward = [("E", f"E:{word}")] if is_last else [("E", f"E:{word}"), ("A", f"A:{word + 1}")]
+        graph.add_edge(word, None, ("A", f"A:{word}"), onward, "A→E" if is_last else "A→E,A")
         tees = [("T", f"{number}:T:{word}") for number in range(len(shown))]
         graph.add_edge(word, None, ("E", f"E:{word}"), tees, "E→T")
     for number, block in enumerate(shown):
@@ -291,9 +291,13 @@ def hypergraph_text(data: Mapping[str, Any], *, ascii_only: bool = False) -> str
     arrow = "->" if ascii_only else "→"
     lines = []
     for token, names in zip(shown, _names_of_words(data), strict=True):
-        what = visible("  ".join(names), ascii_only=ascii_only) if "tags" in data else "  ".join(
-            f"{visible(block, ascii_only=ascii_only)}: {' '.join(labels).replace('→', arrow)}"
-            for block, labels in names.items()
+        what = (
+            visible("  ".join(names), ascii_only=ascii_only)
+            if "tags" in data
+            else "  ".join(
+                f"{visible(block, ascii_only=ascii_only)}: {' '.join(labels).replace('→', arrow)}"
+                for block, labels in names.items()
+            )
         )
         lines.append(f"{token}{' ' * (column - cell_len(token))}  {what}".rstrip())
     return "\n".join(lines)

@@ -18,7 +18,7 @@ from hyperspan.render.picture import Picture, px, svg_document
 from hyperspan.render.svg import CELL, FONT
 from hyperspan.render.visible import cut, visible, visible_word, xml_text
 
-_COLUMN, _ROW = 104.0, 62.0
+_COLUMN, _ROW = 104.0, 66.0
 _LEFT, _TOP = 30.0, 20.0
 _RADIUS, _SMALL = 15.0, 9.0
 _HEADING = 26.0
@@ -67,7 +67,7 @@ def _graph_picture(data: Mapping[str, Any], types: Iterable[str] | TypeColours |
         y += _HEADING + len(block["rows"]) * _ROW
     bottom = y - _ROW / 2 + 8
     places = {node["id"]: _place(node, data["blocks"], columns, tops) for node in data["nodes"]}
-    body = []
+    body: list[str] = []
     for number, block in enumerate(data["blocks"]):
         body.extend(_backdrop(block, tops[number], columns, width, colours.index(block["type"])))
     body.extend(_frame_links(data, places))
@@ -98,7 +98,7 @@ def _columns(tokens: Sequence[str]) -> tuple[list[str], list[float], float]:
         width = max(_COLUMN, cell_len(token) * CELL + 22)
         columns.append(x + width / 2)
         x += width
-    return shown, columns, x + _LEFT / 2
+    return shown, columns, x + _LEFT
 
 
 def _place(
@@ -137,12 +137,13 @@ def _frame_links(data: Mapping[str, Any], places: Mapping[str, Point]) -> Iterat
         (x, y), is_fork = places[edge["parent"]], len(edge["children"]) > 1
         for child in edge["children"]:
             to_x, to_y = places[child]
+            css = "hs-frame"
             if x == to_x and to_y - y > 2 * _ROW:  # past the blocks between: down a rail beside the column
-                rail = x - _COLUMN / 2 + 10
+                rail, css = x - _COLUMN / 2 + 10, "hs-faint"
                 path = f"M{px(x)} {px(y)}L{px(rail)} {px(y + 30)}V{px(to_y - 30)}L{px(to_x)} {px(to_y)}"
             else:
                 path = f"M{px(x)} {px(y)}L{px(to_x)} {px(to_y)}"
-            yield f'<path class="hs-frame" d="{path}" stroke-width="1.2"/>'
+            yield f'<path class="{css}" d="{path}" stroke-width="1.2"/>'
         if is_fork and edge["parent"][0] == "A":
             yield f'<path class="hs-frame" d="{_arc((x, y), [0.0, math.pi / 2])}" stroke-width="1.2"/>'
 
@@ -201,7 +202,7 @@ def _link(start: Point, end: Point, colour: int, is_chosen: bool, is_quiet: bool
 
 def _number(start: Point, end: Point, expected: float, colour: int, is_quiet: bool) -> str:
     (x, y), (to_x, to_y) = start, end
-    along = 0.6 if abs(to_y - y) > 1 else 0.5
+    along = 0.4 if to_x - x > _X_RIGHT and abs(to_y - y) > 1 else 0.5
     at_x, at_y = x + (to_x - x) * along, y + (to_y - y) * along
     if is_quiet:
         at_x, at_y = to_x, to_y + _SMALL + 10
@@ -210,7 +211,9 @@ def _number(start: Point, end: Point, expected: float, colour: int, is_quiet: bo
     elif to_y < y - 1:  # an X above its parent
         at_x, at_y = to_x + _SMALL + 14, to_y
     elif abs(to_y - y) < 1:
-        at_y += 9
+        at_y -= 9
+    else:
+        at_x, at_y = at_x + 10, at_y - 7
     return _small(at_x, at_y + 3.5, f"{expected:.2f}", "hs-quiet" if is_quiet else f"hs-c{colour}", size=10)
 
 
@@ -273,8 +276,9 @@ def _notes(data: Mapping[str, Any]) -> list[str]:
     if any(not edge["is_chosen"] for edge in data["edges"]):
         notes.append("Dashed: not chosen, with its probability.")
     if data["n_left_out"]:
-        what = "number of parts" if any(block["n_parts"] for block in data["blocks"]) else "type"
-        notes.append(f"{data['n_left_out']} more, by {what}, with nothing to show.")
+        many = "s" if data["n_left_out"] > 1 else ""
+        what = f"block{many} (a type and a number of parts)" if data["structure"] == "split" else f"type{many}"
+        notes.append(f"Left out: {data['n_left_out']} {what} with nothing to show.")
     return notes
 
 
@@ -283,7 +287,8 @@ def _tags_picture(data: Mapping[str, Any], types: Iterable[str] | TypeColours | 
     colours = as_colours(types, present)
     widest = max((cell_len(tag["tag"]) for tags in data["tags"] for tag in tags), default=1)
     shown, columns, width = _tag_columns(data["tokens"], widest)
-    box_top, body = _TOP + 14, []
+    body: list[str] = []
+    box_top = _TOP + 14
     most = max((len(tags) for tags in data["tags"]), default=1)
     body.extend(_words(shown, columns, _TOP + 2))
     centres = [x for x, tags in zip(columns, data["tags"], strict=True) if tags]
@@ -309,9 +314,7 @@ def _tag_columns(tokens: Sequence[str], widest: int) -> tuple[list[str], list[fl
     return shown, columns, x + 10
 
 
-def _tag(
-    tag: Mapping[str, Any], token: str, x: float, top: float, width: float, colours: TypeColours
-) -> Iterator[str]:
+def _tag(tag: Mapping[str, Any], token: str, x: float, top: float, width: float, colours: TypeColours) -> Iterator[str]:
     is_outside = tag["type"] is None
     css = "hs-frame" if is_outside else f"hs-c{colours.index(tag['type'])}"
     text = "hs-quiet" if is_outside else css

@@ -23,14 +23,14 @@ FONT = 15.0
 CELL = 9.0
 _LABEL_FONT, _LABEL_CELL = 11.0, 6.6
 _MARGIN = 14.0
-_WORD_HEIGHT, _LANE_HEIGHT, _LINE_SPACE = 22.0, 23.0, 12.0
+_WORD_HEIGHT, _LANE_HEIGHT, _LINE_SPACE = 22.0, 25.0, 12.0
 _LONGEST_LABEL = 40
 
 
 def draw_svg(
     sentence: Sentence | Mapping[str, Any],
     *,
-    width: int = 90,
+    width: int = 100,
     types: Iterable[str] | TypeColours | None = None,
 ) -> str:
     """Draw a sentence as a standalone SVG document.
@@ -58,7 +58,7 @@ def draw_svg(
 def sentence_picture(
     sentence: Sentence | Mapping[str, Any],
     *,
-    width: int = 90,
+    width: int = 100,
     types: Iterable[str] | TypeColours | None = None,
 ) -> Picture:
     """Draw a sentence to be put into a document; parameters are those of `draw_svg`."""
@@ -130,7 +130,7 @@ def _lines(sentence: Sentence, width: int) -> Iterator[_Line]:
             words[position] = _Word(position, shown[position], x, widths[position])
             x += widths[position] + CELL
         here = [mention for mention in sentence.mentions if mention.start < last and first < mention.end]
-        strokes = [_stroke_of(mention, words, first, last) for mention in here]
+        strokes = [_stroke_of(mention, words, first, last, base) for mention in here]
         yield _Line([words[position] for position in range(first, last)], strokes)
 
 
@@ -145,7 +145,7 @@ def _wrapped(widths: Sequence[float], limit: float) -> Iterator[tuple[int, int]]
         yield first, len(widths)
 
 
-def _stroke_of(mention: Mention, words: dict[int, _Word], first: int, last: int) -> _Stroke:
+def _stroke_of(mention: Mention, words: dict[int, _Word], first: int, last: int, base: bool) -> _Stroke:
     bars: list[tuple[float, float]] = []
     covered = [words[position] for position in mention.words() if first <= position < last]
     before: _Word | None = None
@@ -158,6 +158,11 @@ def _stroke_of(mention: Mention, words: dict[int, _Word], first: int, last: int)
     reached = [words[position] for position in range(max(first, mention.start), min(last, mention.end))]
     left = min(word.x for word in reached)
     right = max(word.x + word.width for word in reached)
+    goes_on, came_from = mention.end > last, mention.start < first
+    if base:
+        goes_on, came_from = came_from, goes_on
+    left -= CELL if came_from else 0.0
+    right += CELL if goes_on else 0.0
     label = cut(visible(mention_label(mention), keep_joiners=True), _LONGEST_LABEL) if bars else ""
     label_x = bars[0][0] if bars else left
     return _Stroke(
@@ -190,7 +195,7 @@ def _stroke(sentence: Sentence, stroke: _Stroke, top: float, colour: int) -> Ite
     yield f'<g opacity="{px(0.45 + 0.55 * heavy)}">'
     if len(stroke.bars) != 1 or stroke.bars[0] != stroke.line:
         left, right = stroke.line
-        yield f'<path class="hs-line" d="M{px(left)} {px(middle)}H{px(right)}" stroke-width="1.2"/>'
+        yield f'<path class="hs-line" d="M{px(left)} {px(middle)}H{px(right)}" stroke-width="1.4"/>'
     for left, right in stroke.bars:
         yield (
             f'<rect class="hs-bar" x="{px(left)}" y="{px(middle - thickness / 2)}" width="{px(right - left)}" '

@@ -64,13 +64,13 @@ def _documents() -> list[Document]:
 def _sentences() -> list[Sentence]:
     return [
         Sentence(
-            "The patient had blood in his mouth and on his tongue .".split(),
+            ["The", "patient", "had", "blood", "in", "his", "mouth", "and", "on", "his", "tongue", "."],
             [Mention("Finding", [(3, 7)]), Mention("Finding", [(3, 4), (8, 11)]), Mention("Site", [(6, 7)])],
             "note-1",
         ),
-        Sentence("No fever .".split(), [Mention("Finding", [(1, 2)])], "note-1"),
+        Sentence(["No", "fever", "."], [Mention("Finding", [(1, 2)])], "note-1"),
         Sentence(
-            "Infarctions either water shed or embolic .".split(),
+            ["Infarctions", "either", "water", "shed", "or", "embolic", "."],
             [Mention("Finding", [(0, 1)]), Mention("Finding", [(0, 1), (2, 4)])],
             "note-2",
         ),
@@ -90,9 +90,7 @@ def put(folder: Path, format: str) -> Path:
 
 def words_in(path: Path, format: str) -> set[tuple[str, str]]:
     return {
-        (mention.type, unit.text_of(mention))
-        for unit in corpora.read(path, format=format)
-        for mention in unit.mentions
+        (mention.type, unit.text_of(mention)) for unit in corpora.read(path, format=format) for mention in unit.mentions
     }
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from examples import EXAMPLES
 from typer.testing import CliRunner
 
+from examples import EXAMPLES
 from hyperspan.cli import app
 from hyperspan.cli.demo import worth_seeing
 from hyperspan.mentions import Mention, Sentence
@@ -44,7 +44,7 @@ def test_nothing_but_results_under_quiet():
 
 def test_worth_seeing_are_different_tangles():
     flat = Sentence(["no", "fever"], [Mention("Finding", [(1, 2)])])
-    twin = Sentence("Opiate overdose and dependence".split(), EXAMPLES["ethanol"].mentions)
+    twin = Sentence(["Opiate", "overdose", "and", "dependence"], EXAMPLES["ethanol"].mentions)
     chosen = worth_seeing([flat, EXAMPLES["ethanol"], twin, EXAMPLES["blood"], EXAMPLES["infarctions"]], 10)
     assert chosen == [EXAMPLES["blood"], EXAMPLES["infarctions"], EXAMPLES["ethanol"]]
     assert worth_seeing(chosen, 1) == [EXAMPLES["blood"]]

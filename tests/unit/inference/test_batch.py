@@ -9,7 +9,7 @@ import pytest
 
 from enumeration import random_scores
 from hyperspan.errors import StructureError
-from hyperspan.inference import OVER, Over, distribution, sum_batch
+from hyperspan.inference import OVER, Over, batch, distribution, sum_batch
 from hyperspan.structures import structure
 
 pytestmark = pytest.mark.kernel
@@ -18,8 +18,9 @@ KINDS = [("linear", "encodings"), *((name, over) for name in ("mention", "shared
 
 
 @pytest.mark.parametrize(("name", "over"), KINDS)
-def test_the_same_bits_for_any_number_of_threads(name: str, over: Over) -> None:
+def test_the_same_bits_for_any_number_of_threads(name: str, over: Over, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, made = np.random.default_rng(0), structure(name, ["A", "B"], 2)
+    monkeypatch.setattr(batch, "WORDS_A_CHUNK", 10)
     lengths = rng.integers(0, 6, size=70)
     scores, first_word = random_scores(rng, made, int(lengths.sum()), size=2.0), np.cumsum([0, *lengths])
     transitions = rng.normal(size=(made.n_labels, made.n_labels)) if name == "linear" else None

@@ -33,6 +33,7 @@ from hyperspan.inference.paths import (
     log_total_kernel,
 )
 from hyperspan.structures import Hypergraph, Linear, Staircase, structure
+from hyperspan.structures.staircase import NO_START, START, STAY
 
 pytestmark = pytest.mark.kernel
 
@@ -51,7 +52,7 @@ def summed_scaled(staircase: Staircase, scores: np.ndarray) -> tuple[float, floa
     exps, weights = np.empty(scores.shape), np.empty((n_words, 4 * n_nodes))
     alone = frontier_sum_kernel(table, 0, scores, 0, n_words, np.empty((n_nodes + 2) * n_states), exps, weights)
     states, expected = np.empty((n_words * (n_nodes + 1) + 1) * n_states), np.empty(scores.shape)
-    both = frontier_expected_kernel(
+    both, _ = frontier_expected_kernel(
         table, 0, scores, 0, n_words, states, np.empty(n_states), exps, weights, np.empty(4 * n_nodes), expected
     )
     return alone, both, expected
@@ -221,9 +222,42 @@ def test_both_sides_of_the_bound_agree(staircase: Staircase) -> None:
             np.testing.assert_allclose(expected, log_expected, atol=1e-9)
             assert np.array_equal(totals.expected, expected)
         else:
-            assert np.array_equal(totals.expected, log_expected)
+            np.testing.assert_allclose(totals.expected, log_expected, atol=1e-9)
         assert totals.log_partition[0] == pytest.approx(log_total, rel=1e-12)
     assert sides == {True, False}
+
+
+@pytest.mark.parametrize("size", [25.0, 40.0, 60.0])
+def test_beyond_the_bound_the_backward_sweep_tells_what_is_safe(size: float) -> None:
+    """Scaled products go on where nothing that matters was lost, and say so where it was."""
+    staircase, rng = Staircase(3), np.random.default_rng(11)
+    made, is_safe = one_block(staircase), []
+    for _ in range(10):
+        scores = random_scores(rng, made, 12, size=size)
+        assert not is_within_bounds(staircase, scores)
+        log_total, log_expected, _ = summed_in_logs(staircase_automaton(staircase), scores)
+        totals = sum_batch(made, scores, np.array([0, 12]), n_threads=1)
+        assert totals.log_partition[0] == pytest.approx(log_total, rel=1e-12)
+        np.testing.assert_allclose(totals.expected, log_expected, atol=1e-9)
+        is_safe.append(not np.array_equal(totals.expected, log_expected))
+    assert any(is_safe) or size > 40.0
+
+
+def test_a_state_that_underflows_and_matters_is_found_out() -> None:
+    """Starting costs e^-800 at the only word where it is allowed, and staying gains it back word by word."""
+    staircase, n_words = Staircase(1), 100
+    scores = np.zeros((n_words, staircase.n_labels))
+    scores[:, START] = -np.inf
+    scores[0, START] = -690.0
+    scores[:, staircase.label_of[0, STAY]] = 9.0
+    scores[1:4, NO_START] = 30.0
+    scores[1:4, staircase.label_of[0, STAY]] = -90.0
+    scores[4:, staircase.label_of[0, STAY]] = 15.0
+    log_total, log_expected, _ = summed_in_logs(staircase_automaton(staircase), scores)
+    totals = sum_batch(one_block(staircase), scores, np.array([0, n_words]), n_threads=1)
+    assert log_expected[0, START] > 0.99
+    assert totals.log_partition[0] == pytest.approx(log_total, rel=1e-12)
+    np.testing.assert_allclose(totals.expected, log_expected, atol=1e-9)
 
 
 def test_the_bound_itself_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
