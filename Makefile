@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint fix types bench docs clean
+.PHONY: demo test lint fix types bench docs wheel clean
 
 demo: $(READY)
 	$(BIN)/hyperspan demo
@@ -29,14 +29,26 @@ bench: $(READY)
 	$(BIN)/python -m pip install -q -e ".[bench]"
 	$(BIN)/python benchmarks/bench_sweeps.py --quick
 
+# The page about the commands is made from them; then every block that a reader sees is run.
 docs: $(READY)
+	$(BIN)/python -m hyperspan.cli.reference docs/cli.md
 	$(BIN)/python -m pytest -q tests/docs
+
+# What is built is what users get: installed alone, outside the checkout, it must work.
+wheel: $(READY)
+	rm -rf build/wheel
+	$(BIN)/python -m pip wheel -q --no-deps -w build/wheel .
+	$(PYTHON) -m venv build/wheel/venv
+	build/wheel/venv/bin/python -m pip install -q build/wheel/*.whl
+	cd build/wheel && venv/bin/hyperspan demo --documents 30 && venv/bin/hyperspan features "No fever." --word fever
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(READY): pyproject.toml
+	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" \
+		|| { echo "$(PYTHON) is too old: Python 3.11 or newer is needed (make PYTHON=python3.11 ...)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
 	$(BIN)/python -m pip install -q -e ".[dev]"

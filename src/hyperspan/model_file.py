@@ -15,6 +15,7 @@ from safetensors.numpy import save
 
 from hyperspan.corpora.files import writing
 from hyperspan.errors import ModelError
+from hyperspan.findings import quoted
 
 FORMAT_VERSION = 1
 _KEY = "hyperspan"
@@ -29,8 +30,14 @@ def write_arrays(path: Path, kind: str, data: Mapping[str, Any], arrays: Mapping
     header: dict[str, Any] = {"kind": kind, "format_version": FORMAT_VERSION, "data": data}
     header["content_hash"] = _hash(header, ordered)
     text = json.dumps(header, sort_keys=True, ensure_ascii=True)
-    with writing(path) as file:
-        file.write(save(ordered, {_KEY: text}))
+    try:
+        with writing(path) as file:
+            file.write(save(ordered, {_KEY: text}))
+    except OSError as error:
+        raise ModelError(
+            f"cannot write the {kind} {path}: {error.strerror or error}. What was there before is unchanged; "
+            "make room, or choose another place"
+        ) from error
 
 
 def read_arrays(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -47,23 +54,25 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArra
         with safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {})[_KEY])
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-    except (SafetensorError, KeyError, ValueError, OSError) as error:
+    except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, OSError, RecursionError) as error:
         raise ModelError(
             f"{path} is not a {kind} file, or it is damaged ({type(error).__name__}); train again, or copy it once more"
         ) from None
     if not isinstance(header, dict) or header.get("kind") != kind:
-        raise ModelError(f"{path} holds a {header.get('kind') if isinstance(header, dict) else header!r}, not a {kind}")
+        seen = header.get("kind") if isinstance(header, dict) else header
+        raise ModelError(f"{path} holds {quoted(seen)}, not a {kind}; name a {kind} file")
     version = header.get("format_version")
     if version != FORMAT_VERSION:
         raise ModelError(
-            f"{path} has format version {version!r}; this program reads version {FORMAT_VERSION}. "
+            f"{path} has format version {quoted(version)}; this program reads version {FORMAT_VERSION}. "
             "Install the version of hyperspan that wrote it, or train again"
         )
     expected = header.pop("content_hash", None)
     if expected != _hash(header, arrays):
         raise ModelError(f"{path} was altered after it was written: its content does not fit its hash. Train again")
-    data = header["data"]
-    assert isinstance(data, dict)
+    data = header.get("data")
+    if not isinstance(data, dict):
+        raise ModelError(f"{path} lacks its settings; it was not written by this program")
     return data, arrays
 
 

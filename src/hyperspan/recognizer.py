@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import hashlib
 import inspect
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import islice
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.checkpoint import Interrupted, Keeper
-from hyperspan.errors import LearningError, ModelError, UsageError
+from hyperspan.checkpoint import Interrupted, Keeper, read_note
+from hyperspan.errors import HyperspanError, LearningError, ModelError, UsageError
 from hyperspan.evaluation import Evaluation, evaluate
-from hyperspan.features import Clusters, Extractor, FeatureBlock, Lexicon, TemplateSet
+from hyperspan.explanation import Explanation, explain
+from hyperspan.features import Extractor, FeatureBlock, TemplateSet
+from hyperspan.features.columns import ClusterPaths, SemanticCategories
+from hyperspan.features.templates import NAMED
 from hyperspan.inference import OVER, Distribution, Outcome, Over, distribution
 from hyperspan.learning import (
     DEFAULT_THRESHOLD,
     L2_CHOICES,
     LOWEST_THRESHOLD,
+    Gold,
     Objective,
     Parameters,
     Record,
     best_threshold,
+    check_parameters,
     choose_parameters,
     encode_gold,
     new_search,
@@ -48,7 +53,7 @@ AnyUnit = TypeVar("AnyUnit", bound=Unit)
 
 _BATCH_WORDS = 4_096
 _HELD_OUT = 10
-_NOT_NAMED = "(not in this corpus)"
+_LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +101,7 @@ class Recognizer:
     n_threads : int
         Results do not depend on it.
     seed : int
-        Which documents are held out for ``l2="auto"`` without development data, and what is sampled for ``linear``.
+        Which documents are held out for ``l2="auto"`` without development data.
 
     Attributes
     ----------
@@ -122,10 +127,10 @@ class Recognizer:
         distribution: Over = "encodings",
         l2: float | Literal["auto"] = 0.5,
         features: str | Path | TemplateSet = "default",
-        clusters: Clusters | None = None,
-        lexicon: Lexicon | None = None,
+        clusters: ClusterPaths | None = None,
+        lexicon: SemanticCategories | None = None,
         annotator: str = "none",
-        frequent: int = 3,
+        frequent: int = 10,
         max_iterations: int = 500,
         tolerance: float = 1e-5,
         decode: Decode = "probable",
@@ -160,6 +165,7 @@ class Recognizer:
     training_log_: list[dict[str, Any]]
     dev_scores_: dict[str, Any]
     left_out_: int
+    _checkpoint: Path | None = None
 
     # scikit-learn's manners, without needing it
 
@@ -182,9 +188,8 @@ class Recognizer:
         return self
 
     def __repr__(self) -> str:
-        changed = [
-            f"{k}={getattr(self, k)!r}" for k, default in self._defaults().items() if getattr(self, k) != default
-        ]
+        defaults = self._defaults()
+        changed = [f"{name}={_shown(value)}" for name, value in self.get_params().items() if value != defaults[name]]
         return f"Recognizer({', '.join(changed)})"
 
     def __sklearn_tags__(self) -> Any:
@@ -222,21 +227,32 @@ class Recognizer:
         dev_every : int
             Score the development data every so many iterations, for the record.
         checkpoint : path, optional
-            Where to save the search from time to time; removed when it is done.
+            Where to save the search from time to time; `save` removes it, when the model is safe.
         resume : bool
-            Go on from the checkpoint.
+            Go on from the checkpoint, if there is one.
 
         Raises
         ------
         LearningError
             If there is nothing to learn from.
+        Interrupted
+            If ``on_iteration`` asked for it; the search is in the checkpoint.
+        ModelError
+            If the checkpoint was made with other data or settings.
         """
         self._check()
+        self.__dict__.pop("weights_", None)  # so that what is half learned cannot be used
+        self._checkpoint = None if checkpoint is None else Path(checkpoint)
         train = self._prepare(sentences, y)
-        held_out = None if dev is None else self._prepare(dev)
-        if self.l2 == "auto" and held_out is None:
-            return self._fit_auto(train, on_iteration, checkpoint, resume)
-        self._fit(train, held_out, self._penalties(), on_iteration, dev_every, checkpoint, resume)
+        held_out = self._prepare(dev or ())
+        if self.l2 == "auto" and not held_out:
+            return self._fit_auto(train, on_iteration, resume)
+        if self.l2 == "auto" and not any(sentence.mentions for sentence in held_out):
+            raise LearningError(
+                f"l2='auto' needs development data with mentions, but its {len(held_out):,} sentences have none; "
+                "give others, or a number for l2"
+            )
+        self._fit(train, held_out, self._penalties(), on_iteration, dev_every, resume)
         self._tune(held_out)
         return self
 
@@ -248,20 +264,25 @@ class Recognizer:
             raise UsageError(f"decode is {self.decode!r}; expected one of {', '.join(DECODE)}")
         if self.distribution not in OVER:
             raise UsageError(f"distribution is {self.distribution!r}; expected one of {', '.join(OVER)}")
-        if self.l2 != "auto" and not (isinstance(self.l2, int | float) and self.l2 >= 0.0):
+        if self.l2 != "auto" and not (isinstance(self.l2, Real) and 0.0 <= self.l2 < np.inf):
             raise UsageError(f"l2 is {self.l2!r}; expected a number that is not negative, or 'auto'")
+        for name in ("frequent", "max_iterations", "n_threads"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise UsageError(f"{name} is {value!r}; expected a whole number from 1")
+        if not (isinstance(self.tolerance, Real) and 0.0 <= self.tolerance < 1.0):
+            raise UsageError(f"tolerance is {self.tolerance!r}; expected a number from 0 to below 1")
         if self.structure == "linear" and self.distribution != "encodings":
             raise UsageError(f"the structure 'linear' has no distribution {self.distribution!r}; use 'encodings'")
-        if self.threshold is not None and not 0.0 < self.threshold <= 1.0:
-            raise UsageError(f"threshold is {self.threshold!r}; expected a number above 0 and up to 1")
+        _check_threshold(self.threshold)
 
     def _prepare(self, units: Iterable[Unit], y: Sequence[Sequence[Mention]] | None = None) -> list[Sentence]:
         sentences = list(self._annotator().annotate(as_sentences(units)))
         for sentence in sentences:
             if len(sentence) > LONGEST_SENTENCE:
                 raise LearningError(
-                    f"{sentence.place or sentence.doc}: the sentence has {len(sentence):,} words; "
-                    f"expected at most {LONGEST_SENTENCE:,}. Split it"
+                    f"{sentence.place or repr(sentence.doc)}: a sentence has {len(sentence):,} words; "
+                    f"expected at most {LONGEST_SENTENCE:,}. Split it, or leave it out"
                 )
         if y is None:
             return sentences
@@ -276,33 +297,35 @@ class Recognizer:
         self,
         train: list[Sentence],
         on_iteration: Callable[[Record], bool | None] | None,
-        checkpoint: str | Path | None,
         resume: bool,
     ) -> Recognizer:
         """Choose the penalty on documents held out by the seed, then learn from all."""
-        documents = sorted({sentence.doc for sentence in train})
-        if len(documents) < 2:
-            raise LearningError("l2='auto' needs development data, or training data of several documents to hold out")
-        shuffled = np.random.default_rng(self.seed).permutation(len(documents))
-        held = {documents[place] for place in shuffled[: max(1, len(documents) // _HELD_OUT)]}
-        kept = [sentence for sentence in train if sentence.doc not in held]
-        held_out = [sentence for sentence in train if sentence.doc in held]
-        self._fit(kept, held_out, L2_CHOICES, on_iteration, 0, checkpoint, resume)
-        self._tune(held_out)
-        chosen, threshold, scores = self.l2_, self.threshold_, self.dev_scores_
-        self._fit(train, None, (chosen,), on_iteration, 0, checkpoint, False)
-        self.threshold_, self.dev_scores_ = threshold, scores
+        chosen = read_note(self._checkpoint) if resume else {}
+        if not chosen:
+            kept, held_out = _hold_out(train, self.seed)
+            self._fit(kept, held_out, L2_CHOICES, on_iteration, 0, resume)
+            self._tune(held_out)
+            chosen = {
+                "l2": self.l2_,
+                "threshold": self.threshold_,
+                "dev_scores": self.dev_scores_,
+                "log": self.training_log_,
+            }
+            resume = False
+        self._fit(train, [], (chosen["l2"],), on_iteration, 0, resume, chosen)
+        self.threshold_, self.dev_scores_ = chosen["threshold"], chosen["dev_scores"]
+        self.training_log_ = [*chosen["log"], *self.training_log_]
         return self
 
     def _fit(
         self,
         train: list[Sentence],
-        dev: list[Sentence] | None,
+        dev: list[Sentence],
         penalties: tuple[float, ...],
         on_iteration: Callable[[Record], bool | None] | None,
         dev_every: int,
-        checkpoint: str | Path | None,
         resume: bool,
+        note: dict[str, Any] | None = None,
     ) -> None:
         types = tuple(sorted({mention.type for sentence in train for mention in sentence.mentions}))
         if not types:
@@ -315,6 +338,12 @@ class Recognizer:
         block = self.extractor_.fit_transform(train)
         gold = encode_gold(self.structure_, train, self.distribution)
         self.left_out_ = len(gold.left_out)
+        n_mentions = sum(len(sentence.mentions) for sentence in train)
+        if self.left_out_ == n_mentions:
+            raise LearningError(
+                f"the structure {self.structure!r} cannot write any of the {n_mentions:,} training mentions; "
+                "choose another structure, or a higher max_components"
+            )
         self.parameters_ = choose_parameters(
             self.structure_,
             block,
@@ -326,15 +355,15 @@ class Recognizer:
         objective = Objective(
             self.structure_, block, gold, self.parameters_, over=self.distribution, n_threads=self.n_threads
         )
-        keeper = Keeper(checkpoint, self._fingerprint(train, penalties))
-        search = keeper.load() if resume else new_search(self.parameters_.n_weights, penalties)
-        dev_f1 = None if dev is None else partial(self._dev_f1, dev, self.extractor_.transform(dev))
-        needs_dev = dev_f1 if len(penalties) > 1 or dev_every else None
+        scores_dev = bool(dev) and (len(penalties) > 1 or dev_every > 0)
+        dev_block = self.extractor_.transform(dev if scores_dev else [])
+        keeper = Keeper(self._checkpoint, self._fingerprint(block, gold, penalties, dev, dev_block), note)
+        search = (keeper.load() if resume else None) or new_search(self.parameters_.n_weights, penalties)
         records = search.run(
             objective,
             max_iterations=self.max_iterations,
             tolerance=self.tolerance,
-            dev_f1=needs_dev,
+            dev_f1=partial(self._dev_f1, dev, dev_block) if scores_dev else None,
             dev_every=dev_every,
         )
         for record in records:
@@ -346,18 +375,30 @@ class Recognizer:
                 keeper.save_in_time(search)
         self.weights_ = search.weights
         self.l2_ = search.best_l2
-        self.n_iter_ = sum(result["iteration"] for result in search.results)
-        self.training_log_ = search.results
-        keeper.remove()
+        self.n_iter_ = search.n_iterations
+        self.training_log_ = search.records
 
-    def _fingerprint(self, train: Sequence[Sentence], penalties: Sequence[float]) -> str:
-        """Identify data and settings, so that a checkpoint is only taken up for the same search."""
+    def _fingerprint(
+        self,
+        block: FeatureBlock,
+        gold: Gold,
+        penalties: Sequence[float],
+        dev: Sequence[Sentence],
+        dev_block: FeatureBlock,
+    ) -> str:
+        """Identify all that the search depends on, so that a checkpoint is only taken up for the same one.
+
+        More or fewer iterations may be asked for when a search with one penalty goes on.
+        """
         digest = hashlib.blake2b(digest_size=16)
-        settings = [self.structure, self.max_components, self.distribution, list(penalties), self.frequent]
-        digest.update(json.dumps([*settings, self.extractor_.templates.rows()]).encode())
-        digest.update(self.extractor_.to_state()[1]["feature_hash"].tobytes())
-        for sentence in train:
-            digest.update(repr((sentence.tokens, sentence.mentions)).encode("utf-8", "surrogatepass"))
+        settings = [self.structure, self.max_components, self.distribution, self.frequent, self.tolerance]
+        digest.update(repr((settings, self.types_, tuple(penalties))).encode("utf-8", "surrogatepass"))
+        for array in (block.first_feature, block.feature, *gold[:3]):
+            digest.update(array.tobytes())
+        if len(penalties) > 1:
+            digest.update(repr((self.max_iterations, [sentence.mentions for sentence in dev])).encode())
+            for array in (dev_block.first_token, dev_block.first_feature, dev_block.feature):
+                digest.update(array.tobytes())
         return digest.hexdigest()
 
     def _dev_f1(self, dev: Sequence[Sentence], block: FeatureBlock, weights: NDArray[np.float64]) -> float:
@@ -368,7 +409,7 @@ class Recognizer:
             found.append(over.probable(LOWEST_THRESHOLD).mentions)
         return best_threshold([sentence.mentions for sentence in dev], found)[1]
 
-    def _tune(self, dev: list[Sentence] | None) -> None:
+    def _tune(self, dev: list[Sentence]) -> None:
         """Choose the threshold on development data, and score it."""
         self.threshold_ = DEFAULT_THRESHOLD if self.threshold is None else self.threshold
         self.dev_scores_ = {}
@@ -437,6 +478,7 @@ class Recognizer:
         if how not in DECODE:
             raise UsageError(f"decode is {how!r}; expected one of {', '.join(DECODE)}")
         self._require_weights()
+        _check_threshold(threshold)
         limit = self.threshold_ if threshold is None else threshold
         for over in self.distributions(sentences):
             decoded = self._decoded(over, how, limit)
@@ -464,6 +506,7 @@ class Recognizer:
 
     def predict(self, sentences: Iterable[Unit]) -> list[list[Mention]]:
         """Return the mentions of each sentence (or document), each with its probability."""
+        self._require_weights()
         return [list(unit.mentions) for unit in self.annotate(sentences)]
 
     def annotate(
@@ -502,6 +545,20 @@ class Recognizer:
 
     # Looking inside
 
+    def prepare(self, units: Iterable[Unit]) -> list[Sentence]:
+        """Return sentences as the model sees them: documents split, columns filled by the model's annotator."""
+        return list(self._annotator().annotate(as_sentences(units)))
+
+    def distribution_of(self, scores: NDArray[np.float64]) -> Distribution:
+        """Return the distribution that scores of shape (n_words, n_labels) give with the model's transitions."""
+        self._require_weights()
+        return self._distribution(scores, self.weights_)
+
+    def explain(self, sentence: Sentence, *, top: int = 8) -> Explanation:
+        """Return edge probabilities, the best structure, mentions, and the features that moved each of them."""
+        self._require_weights()
+        return explain(self, sentence, top)
+
     def summary(self) -> dict[str, Any]:
         """Return what the model is, as plain data."""
         self._require_weights()
@@ -525,13 +582,15 @@ class Recognizer:
             "training_log": self.training_log_,
         }
 
-    def strongest(self, sentences: Iterable[Sentence], top: int = 5) -> dict[str, list[dict[str, Any]]]:
-        """Return the features with the greatest weights for each label, by name.
+    def strongest(self, sentences: Iterable[Sentence] = (), top: int = 5) -> dict[str, list[dict[str, Any]]]:
+        """Return the features with the greatest weights for each label.
 
-        The model holds only hashes of features; those that occur in the given sentences can be named.
+        The model holds only hashes of features, such as ``#00c0ffee00c0ffee``; those that occur in the given sentences
+        have names.
         """
         self._require_weights()
-        names = self.extractor_.names(self._annotator().annotate(sentences))
+        names = self.extractor_.names(self._annotator().annotate(sentences)).names
+        hashes = self.extractor_.to_state()[1]["feature_hash"]
         first = self.parameters_.n_labels + self.parameters_.n_transitions
         weights, labels = self.weights_[first:], self.parameters_.pair_label
         features = np.repeat(np.arange(self.n_features_), np.diff(self.parameters_.first_pair))
@@ -541,7 +600,7 @@ class Recognizer:
             order = of_label[np.argsort(-np.abs(weights[of_label]), kind="stable")[:top]]
             strongest[self.structure_.label_name(int(label))] = [
                 {
-                    "feature": names.names.get(int(features[pair]), "(not in this corpus)"),
+                    "feature": names.get(int(features[pair])) or f"#{hashes[features[pair]]:016x}",
                     "weight": float(weights[pair]),
                 }
                 for pair in order
@@ -557,8 +616,9 @@ class Recognizer:
         """
         self._require_weights()
         state, arrays = self.extractor_.to_state()
+        state["templates_source"] = Path(state["templates_source"]).name  # where it stood is nobody's business
         settings = {
-            name: value
+            name: value.item() if isinstance(value, np.generic) else value
             for name, value in self.get_params().items()
             if name not in ("features", "clusters", "lexicon", "n_threads")
         }
@@ -585,6 +645,8 @@ class Recognizer:
         for name, array in arrays.items():
             model[f"features.{name}"] = array
         write_arrays(Path(path), "model", data, model)
+        if self._checkpoint is not None:
+            self._checkpoint.unlink(missing_ok=True)
 
     @classmethod
     def load(cls, path: str | Path, *, n_threads: int = 2) -> Recognizer:
@@ -604,7 +666,7 @@ class Recognizer:
                 name.removeprefix("features."): array for name, array in arrays.items() if name.startswith("features.")
             }
             recognizer.extractor_ = Extractor.from_state(data["features"], of_features, threads=n_threads)
-            recognizer.features = recognizer.extractor_.templates
+            recognizer.features = _named(recognizer.extractor_.templates)
             recognizer.parameters_ = Parameters(
                 recognizer.structure_.n_labels,
                 data["n_transitions"],
@@ -620,10 +682,21 @@ class Recognizer:
             recognizer.training_log_ = data["training_log"]
             recognizer.dev_scores_ = data["dev_scores"]
             recognizer.left_out_ = data["left_out"]
-        except (KeyError, TypeError) as error:
+            recognizer.clusters = recognizer.extractor_.clusters
+            recognizer.lexicon = recognizer.extractor_.lexicon
+            if recognizer.annotator == "auto":  # what it meant then, not what it means here
+                recognizer.annotator = data["annotator"]["name"]
+            recognizer._check()
+            check_parameters(recognizer.structure_, recognizer.parameters_, recognizer.n_features_)
+        except KeyError as error:
             raise ModelError(f"{path} lacks {error}; it was not written by this program") from None
-        if len(recognizer.weights_) != recognizer.parameters_.n_weights or not np.all(np.isfinite(recognizer.weights_)):
-            raise ModelError(f"{path} has weights that are not numbers, or not as many as its features need")
+        except (HyperspanError, TypeError, ValueError, AttributeError) as error:
+            raise ModelError(f"{path} was not written by this program: {error}") from None
+        weights = recognizer.weights_
+        if weights.dtype != np.float64 or weights.shape != (recognizer.parameters_.n_weights,):
+            raise ModelError(f"{path} does not have as many weights as its features need; train again")
+        if not np.all(np.isfinite(weights)):
+            raise ModelError(f"{path} has weights that are not numbers; train again, with a higher l2")
         return recognizer
 
 
@@ -637,6 +710,45 @@ def with_found(unit: Unit, sentences: Sequence[Sentence], found: Sequence[Found]
         for mention in here.mentions
     ]
     return unit.with_mentions(mentions)
+
+
+def _hold_out(train: Sequence[Sentence], seed: int) -> tuple[list[Sentence], list[Sentence]]:
+    """Return what is kept and what is held out: a tenth of the documents, or more until there is a mention in it.
+
+    Sentences that belong to no document are documents of their own.
+    """
+    names = [sentence.doc or str(number) for number, sentence in enumerate(train)]
+    documents = sorted(set(names))
+    shuffled = [documents[place] for place in np.random.default_rng(seed).permutation(len(documents))]
+    with_mentions = {name for name, sentence in zip(names, train, strict=True) if sentence.mentions}
+    n_held = max(1, len(documents) // _HELD_OUT)
+    while n_held < len(shuffled) and not with_mentions.intersection(shuffled[:n_held]):
+        n_held += 1
+    held = set(shuffled[:n_held])
+    if not with_mentions - held:
+        raise LearningError(
+            "l2='auto' needs development data, or training data with mentions in several documents, to hold some out; "
+            f"there are mentions in {len(with_mentions)}. Give development data, or a number for l2"
+        )
+    kept = [sentence for name, sentence in zip(names, train, strict=True) if name not in held]
+    return kept, [sentence for name, sentence in zip(names, train, strict=True) if name in held]
+
+
+def _named(templates: TemplateSet) -> TemplateSet | str:
+    """Return templates by name, if they are still those of that name."""
+    is_ours = templates.source in NAMED and tuple(templates) == tuple(TemplateSet.load(templates.source))
+    return templates.source if is_ours else templates
+
+
+def _shown(value: object) -> str:
+    """Show a parameter in a line: what would fill a page goes by the name of its class."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"<{type(value).__name__}>"
+
+
+def _check_threshold(threshold: float | None) -> None:
+    if threshold is not None and not (isinstance(threshold, Real) and 0.0 < threshold <= 1.0):
+        raise UsageError(f"threshold is {threshold!r}; expected a number above 0 and up to 1")
 
 
 @lru_cache(maxsize=4)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -102,7 +104,7 @@ def test_mentions_lose_probability_with_every_further_one(case: tuple[Hypergraph
         found = distribution(made, scores, over=over)
         mentions = [Mention("Finding", [(word, word + 1)]) for word in range(len(scores))]
         probs = [found.prob_of(mentions[:size]) for size in range(len(mentions) + 1)]
-        assert all(later <= before * (1 + 1e-9) for before, later in zip(probs, probs[1:], strict=False))
+        assert all(later <= before * (1 + 1e-9) for before, later in pairwise(probs))
 
 
 @settings(max_examples=30)

@@ -18,7 +18,7 @@ from hyperspan.structures.staircase import Link, links_of
 MOST_MENTIONS = 400
 """An encoding with more possible mentions in one connected piece is not counted."""
 
-MOST_STATES = 20_000
+MOST_STATES = 10_000
 """Nor is one with more than so many different ways to be covered in part."""
 
 
@@ -117,9 +117,9 @@ def _sets_with_tags(tags: Sequence[TagMeaning | None], max_components: int) -> i
     """Count the sets of mentions of one type that have these tags.
 
     Each word has two counters of two bits, 0, 1 or 3 for "more": how many mentions cover it, and how many cover the
-    word before, too.
+    word before, too. Mentions come in order, so that the first words are soon done with and forgotten.
     """
-    candidates = list(islice(_candidates(tags, max_components), MOST_MENTIONS + 1))
+    candidates = sorted(islice(_candidates(tags, max_components), MOST_MENTIONS + 1))
     if len(candidates) > MOST_MENTIONS:
         return None
     adds = []
@@ -140,20 +140,28 @@ def _sets_with_tags(tags: Sequence[TagMeaning | None], max_components: int) -> i
     never_twice = sum(_never_twice(tag) << 4 * word for word, tag in enumerate(tags))
     ways = {0: 1}
     for index, added in enumerate(adds):
-        finished = finished_at.get(index, [])
-        keep = ~sum(15 << 4 * word for word in finished)
         after: dict[int, int] = {}
         for covered, number in ways.items():
-            options = (
-                (covered,) if covered & added & never_twice else (covered, covered | (covered & added) << 1 | added)
-            )
-            for option in options:
-                if all(_agrees(option >> 4 * word & 15, tags[word]) for word in finished):
-                    after[option & keep] = after.get(option & keep, 0) + number
+            after[covered] = after.get(covered, 0) + number
+            if not covered & added & never_twice:
+                more = covered | (covered & added) << 1 | added
+                after[more] = after.get(more, 0) + number
+        if index in finished_at:
+            after = _finished(after, [(word, tags[word]) for word in finished_at[index]])
         if len(after) > MOST_STATES:
             return None
         ways = after
     return ways.get(0, 0)
+
+
+def _finished(ways: dict[int, int], words: Sequence[tuple[int, TagMeaning | None]]) -> dict[int, int]:
+    """Keep the ways in which these words have their tags, and forget the words."""
+    keep = ~sum(15 << 4 * word for word, _ in words)
+    after: dict[int, int] = {}
+    for covered, number in ways.items():
+        if all(_agrees(covered >> 4 * word & 15, tag) for word, tag in words):
+            after[covered & keep] = after.get(covered & keep, 0) + number
+    return after
 
 
 def _never_twice(tag: TagMeaning | None) -> int:
@@ -175,7 +183,7 @@ def _agrees(counters: int, tag: TagMeaning | None) -> bool:
 
 
 def _candidates(tags: Sequence[TagMeaning | None], max_components: int) -> Iterator[Parts]:
-    """Yield every mention that can be in a set with these tags, the contiguous first."""
+    """Yield every mention that can be in a set with these tags."""
     spans = list(_spans(tags))
     for start, end, kinds in spans:
         if "body" not in kinds:

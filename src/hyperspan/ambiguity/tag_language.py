@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from hyperspan.errors import StructureError
@@ -93,6 +93,16 @@ class OpenMentions:
         is_open = any(counts[1 + self.n_parts :]) or (self.n_parts > 1 and counts[1])
         return not is_open and needs not in (_TWO_MORE, _ONE_MORE, _MUST_LEAVE)
 
+    @cached_property
+    def _limits(self) -> tuple[int, ...]:
+        """How many mentions of each kind there are at most."""
+        contiguous, covering, waiting = self.most
+        return (contiguous, *(covering,) * self.n_parts, *(waiting,) * self.n_gaps)
+
+    @cached_property
+    def _moves(self) -> tuple[tuple[tuple[int | None, int], ...], ...]:
+        return tuple(tuple(self.moves(kind)) for kind in range(len(self._limits)))
+
     def moves(self, kind: int) -> list[tuple[int | None, int]]:
         """Return how a mention can go on: its kind at the next word (None: it has ended), and 1 if it covers both."""
         if kind == _CONTIGUOUS:
@@ -119,10 +129,10 @@ class OpenMentions:
             left[kind] -= 1
             found = self._moved(found, [(kind, 1)], tag)
         for kind, n_open in enumerate(left):
-            moves = self.moves(kind)
+            moves = self._moves[kind]
             for _ in range(n_open):
                 found = self._moved(found, moves, tag)
-            if self.bound == "above" and before[kind] >= self._most(kind):
+            if self.bound == "above" and before[kind] >= self._limits[kind]:
                 found = self._with_more(found, kind, moves, tag)
         after: set[State] = set()
         for counts, n_crossing in found:
@@ -131,17 +141,14 @@ class OpenMentions:
                     after.update((begun, what) for what in self._needs(counts, begun, needs, tag))
         return after
 
-    def _most(self, kind: int) -> int:
-        return self.most[0 if kind == _CONTIGUOUS else 1 if kind <= self.n_parts else 2]
-
     def _plus(self, counts: Counts, kind: int) -> Counts | None:
         number = counts[kind] + 1
         if self.bound == "below":
-            if number > self._most(kind):
+            if number > self._limits[kind]:
                 return None
         else:
             period = self.period if kind > self.n_parts else 1
-            if number >= self._most(kind) + period:
+            if number >= self._limits[kind] + period:
                 number -= period
         return (*counts[:kind], number, *counts[kind + 1 :])
 
@@ -173,7 +180,7 @@ class OpenMentions:
         """Return what is open when any number of mentions begin at this word."""
         begun = {counts}
         for kind in (_CONTIGUOUS, 1) if self.n_gaps else (_CONTIGUOUS,):
-            for _ in range(self._most(kind)):
+            for _ in range(self._limits[kind]):
                 begun |= {more for some in begun if (more := self._plus(some, kind)) is not None}
         return {some for some in begun if self._may_fit(some, 0, tag)}
 

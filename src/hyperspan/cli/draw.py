@@ -179,7 +179,7 @@ def page_pieces(sentences: Iterable[Sentence], encode: Any = None, *, title: str
         if sentence.doc != doc:
             doc = sentence.doc
             yield html_heading(doc)
-        yield f'<div class="hs-figure">{draw_hypergraph_svg(encode(sentence), types=colours)}</div>\n'
+        yield f'<div class="hs-figure" tabindex="0">{draw_hypergraph_svg(encode(sentence), types=colours)}</div>\n'
     yield html_tail(colours)
 
 

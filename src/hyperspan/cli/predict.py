@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from itertools import islice
 from pathlib import Path
@@ -78,7 +79,7 @@ def predict(
     results = _in_processes(model, units, how, workers) if workers > 1 else recognizer.find_in(units, **how)
     results = progress(results, "Finding mentions")
     if to is OutputChoice.BRAT:
-        _write_brat(results, output)
+        _write_brat(results, output, findings)
     else:
         with _opened(output) as file:
             _WRITERS[to](results, file, recognizer)
@@ -94,6 +95,8 @@ def _inputs(path: Path, format: str | None, findings: Findings) -> Iterator[Unit
     from hyperspan.corpora.files import decode, read_text
 
     if str(path) == "-":
+        if format is not None:
+            raise UsageError(f"stdin is read as plain text, not as {format!r}; name a file, or leave --from out")
         text = decode(sys.stdin.buffer.read(), findings, path=Path("<stdin>"))
         if text is not None:
             yield Document("stdin", text)
@@ -149,7 +152,7 @@ def _write_jsonl(results: Iterable[Result], file: IO[bytes], recognizer: Recogni
     from hyperspan.recognizer import with_found
 
     for unit, sentences, found in results:
-        record = record_of(with_found(unit, sentences, found))
+        record = record_of(_without_gold(with_found(unit, sentences, found)))
         if any(here.truncated for here in found):
             record["truncated"] = True
         if any(here.alternatives for here in found):
@@ -159,6 +162,13 @@ def _write_jsonl(results: Iterable[Result], file: IO[bytes], recognizer: Recogni
             if isinstance(unit, Sentence):
                 record["alternatives"] = record["alternatives"][0]
         file.write(orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE))
+
+
+def _without_gold(unit: Unit) -> Unit:
+    """Forget what the file that was read says beside its mentions: none of that was found."""
+    from hyperspan.corpora.jsonl import Source
+
+    return replace(unit, source=replace(unit.source, of_mentions={})) if isinstance(unit.source, Source) else unit
 
 
 def _alternatives(unit: Unit, sentence: Sentence, found: Found) -> list[dict[str, Any]]:
@@ -192,23 +202,21 @@ def _write_text(results: Iterable[Result], file: IO[bytes], recognizer: Recogniz
 
 
 def _write_html(results: Iterable[Result], file: IO[bytes], recognizer: Recognizer) -> None:
-    from hyperspan.render.html import html_pieces
+    from hyperspan.render.html import html_page
 
     drawn = (
         sentence.with_mentions(here.mentions)
         for _, sentences, found in results
         for sentence, here in zip(sentences, found, strict=True)
     )
-    for piece in html_pieces(drawn, types=recognizer.types_):
+    for piece in html_page(drawn, types=recognizer.types_):
         file.write(piece.encode("utf-8", "replace"))
 
 
 _WRITERS = {OutputChoice.JSONL: _write_jsonl, OutputChoice.TEXT: _write_text, OutputChoice.HTML: _write_html}
 
 
-def _write_brat(results: Iterable[Result], output: Path) -> None:
-    from dataclasses import replace
-
+def _write_brat(results: Iterable[Result], output: Path, findings: Findings) -> None:
     from hyperspan import corpora
     from hyperspan.recognizer import with_found
     from hyperspan.text import as_documents
@@ -220,4 +228,4 @@ def _write_brat(results: Iterable[Result], output: Path) -> None:
         for unit, sentences, found in results:
             yield replace(with_found(unit, sentences, found), source=None)
 
-    corpora.write(as_documents(predicted()), output, format="brat")
+    corpora.write(as_documents(predicted()), output, format="brat", findings=findings)

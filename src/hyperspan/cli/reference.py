@@ -1,21 +1,26 @@
-"""The page about the commands, made from their own help: ``python -m hyperspan.cli.reference > docs/cli.md``."""
+"""The page about the commands, made from their own help: ``python -m hyperspan.cli.reference docs/cli.md``."""
 
 from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import typer
+from typer.models import ArgumentInfo, OptionInfo
 
 from hyperspan.cli.app import app
+from hyperspan.corpora.files import writing
 
 HEAD = """\
 # The command line
 
-Results go to stdout; progress, notes and warnings to stderr, so a pipe only gets results. `--json` prints exactly one JSON
-document. Bars and colours appear on a terminal only; `NO_COLOR` turns colours off.
+Results go to stdout; progress, notes and warnings to stderr, so a pipe only gets results. `--json` prints exactly one
+JSON document. Bars and colours appear on a terminal only; `NO_COLOR` turns colours off.
 
 | exit code | means |
 | --- | --- |
@@ -23,75 +28,118 @@ document. Bars and colours appear on a terminal only; `NO_COLOR` turns colours o
 | 1 | it ran, but what was checked does not hold: `check` found something, `--min-f1` was not reached |
 | 2 | wrong usage or input; stderr has a sentence that says what and where |
 
-A corpus is a file or a folder in any of the [formats](formats.md); the format is recognised, or given with `--from`. In a
-folder the files at the top decide, sub-folders are read only if none of those is recognised, and files or folders named
-train, dev and test are its splits.
+A corpus is a file or a folder in any of the [formats](formats.md); the format is recognised, or given with `--from`.
+In a folder the files at the top decide, sub-folders are read only if none of those is recognised, and files or folders
+named train, dev and test are its splits.
 
 This page is made from the commands themselves (`make docs`).
 """
 
 
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """An argument or option of a command."""
+
+    names: tuple[str, ...]
+    help: str
+    default: str
+    choices: tuple[str, ...]
+    is_option: bool
+    is_required: bool
+
+
 def page() -> str:
     """Return the page about all commands, as Markdown."""
-    root = typer.main.get_command(app)
-    context = root.make_context("hyperspan", [], resilient_parsing=True)
-    sections = ["\n".join(_section(root, context, is_root=True)), *_sections(root, context)]
-    return "\n".join([HEAD, *sections])
+    assert app.registered_callback is not None
+    assert app.registered_callback.callback is not None
+    parts = [HEAD, *_section("hyperspan", app.registered_callback.callback, "hyperspan [OPTIONS] COMMAND …")]
+    for name, callback in commands(app):
+        parts += _section(name, callback)
+    return "\n".join(parts)
 
 
-def _sections(group: Any, context: Any) -> Iterator[str]:
-    for name in group.list_commands(context):
-        command = group.get_command(context, name)
-        inner = type(context)(command, info_name=name, parent=context)
-        if hasattr(command, "list_commands"):
-            yield from _sections(command, inner)
+def commands(group: typer.Typer, prefix: str = "hyperspan") -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the full name of every command, and what it calls."""
+    for command in group.registered_commands:
+        assert command.callback is not None
+        yield f"{prefix} {command.name or command.callback.__name__}", command.callback
+    for inner in group.registered_groups:
+        assert inner.typer_instance is not None
+        yield from commands(inner.typer_instance, f"{prefix} {inner.name}")
+
+
+def parameters(callback: Callable[..., Any]) -> Iterator[Parameter]:
+    """Yield the arguments and options of a command."""
+    hints = get_type_hints(callback, include_extras=True)
+    for name, signature in inspect.signature(callback).parameters.items():
+        kind, *notes = get_args(hints[name])
+        info = next((note for note in notes if isinstance(note, OptionInfo | ArgumentInfo)), None)
+        if info is None:
+            continue
+        is_required = signature.default is inspect.Parameter.empty
+        is_option = isinstance(info, OptionInfo)
+        yield Parameter(
+            tuple(_names(info, name)) if is_option else (name.upper(),),
+            info.help or "",
+            "" if is_required else _default(signature.default),
+            tuple(_choices(kind)),
+            is_option,
+            is_required,
+        )
+
+
+def _names(info: OptionInfo | ArgumentInfo, name: str) -> Iterator[str]:
+    # In Annotated, Typer takes what stands first for a name, but keeps it where the default would be.
+    given = [text for text in (info.default, *(info.param_decls or ())) if isinstance(text, str)]
+    for text in given or [f"--{name.replace('_', '-')}"]:
+        yield from text.split("/")
+
+
+def _section(name: str, callback: Callable[..., Any], usage: str | None = None) -> Iterator[str]:
+    yield f"## `{name}`\n"
+    found = list(parameters(callback))
+    arguments = [one for one in found if not one.is_option]
+    options = [one for one in found if one.is_option]
+    for paragraph in inspect.cleandoc(callback.__doc__ or "").split("\n\n"):
+        text = " ".join(paragraph.split())
+        if text.startswith("Example: "):
+            yield f"```sh\n{text.removeprefix('Example: ')}\n```\n"
         else:
-            yield "\n".join(_section(command, inner))
-
-
-def _section(command: Any, context: Any, *, is_root: bool = False) -> Iterator[str]:
-    arguments, options = [], []
-    for parameter in command.get_params(context):
-        (arguments if parameter.param_type_name == "argument" else options).append(parameter)
-    words = [_argument_name(parameter) for parameter in arguments]
-    usage = " ".join([context.command_path, *(["COMMAND"] if is_root else words), "[OPTIONS]"])
-    yield f"## `{'hyperspan' if is_root else context.command_path}`\n"
-    if not is_root:
-        for paragraph in inspect.cleandoc(command.help or "").split("\n\n"):
-            text = " ".join(paragraph.split())
-            if text.startswith("Example: "):
-                yield f"```sh\n{text.removeprefix('Example: ')}\n```\n"
-            else:
-                yield f"{_escaped(text)}\n"
-    yield f"Usage: `{usage}`\n"
+            yield f"{_escaped(text)}\n"
+    words = [one.names[0] if one.is_required else f"[{one.names[0]}]" for one in arguments]
+    yield f"Usage: `{usage or ' '.join([name, *words, '[OPTIONS]'])}`\n"
     if arguments:
         yield "| argument | |\n| --- | --- |"
-        for parameter, word in zip(arguments, words, strict=True):
-            yield f"| `{word}` | {_escaped(parameter.help or '')} |"
+        for one in arguments:
+            yield f"| `{one.names[0]}` | {_help(one)} |"
         yield ""
     yield "| option | | default |\n| --- | --- | --- |"
-    for parameter in options:
-        names = ", ".join(f"`{name}`" for name in (*parameter.opts, *parameter.secondary_opts))
-        yield f"| {names} | {_help(parameter)} | {_default(parameter)} |"
+    for one in options:
+        names = ", ".join(f"`{each}`" for each in one.names)
+        required = "(required)" if one.is_required else f"`{one.default}`" if one.default else ""
+        yield f"| {names} | {_help(one)} | {required} |"
     yield ""
 
 
-def _argument_name(parameter: Any) -> str:
-    return str(parameter.name).upper() + (" …" if parameter.nargs == -1 else "")
+def _help(parameter: Parameter) -> str:
+    choices = f" One of {', '.join(f'`{choice}`' for choice in parameter.choices)}." if parameter.choices else ""
+    return _escaped(parameter.help) + choices
 
 
-def _help(parameter: Any) -> str:
-    choices = getattr(parameter.type, "choices", None)
-    listed = " One of " + ", ".join(f"`{getattr(choice, 'value', choice)}`" for choice in choices) + "." if choices else ""
-    required = " Required." if parameter.required else ""
-    return _escaped(parameter.help or "") + listed + required
-
-
-def _default(parameter: Any) -> str:
-    value = parameter.default
-    if value is None or value is False or value is ... or callable(value) or parameter.required:
+def _default(value: object) -> str:
+    if value is None or isinstance(value, bool) or value == ():
         return ""
-    return f"`{getattr(value, 'value', value)}`"
+    return str(value.value if isinstance(value, Enum) else value)
+
+
+def _choices(kind: Any) -> Iterator[str]:
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        yield from (str(member.value) for member in kind)
+    elif get_origin(kind) is Literal:
+        yield from map(str, get_args(kind))
+    else:
+        for inner in get_args(kind):
+            yield from _choices(inner)
 
 
 def _escaped(text: str) -> str:
@@ -99,4 +147,5 @@ def _escaped(text: str) -> str:
 
 
 if __name__ == "__main__":
-    sys.stdout.write(page())
+    with writing(Path(sys.argv[1])) as file:
+        file.write(page().encode())

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hyperspan.cli.console import JsonOption, print_json, printable, stdout
+from hyperspan.cli.console import JsonOption, print_json, printable, say, stdout
 
 
 def show(
@@ -30,8 +30,8 @@ def show(
 
     recognizer = Recognizer.load(model)
     summary = recognizer.summary()
-    if corpus is not None:
-        summary["strongest"] = _strongest(recognizer, corpus, top)
+    if top:
+        summary["strongest"] = recognizer.strongest(top=top) if corpus is None else _strongest(recognizer, corpus, top)
     if json:
         print_json(summary)
         return
@@ -47,6 +47,8 @@ def show(
                 f"F1 {score['f1']:.3f}",
                 markup=False,
             )
+    if top and corpus is None:
+        say.info("features are shown by their hash; name them with --names-from and the training data")
     for label, features in summary.get("strongest", {}).items():
         console.print(f"\n{printable(label)}", style="bold", markup=False)
         for feature in features:

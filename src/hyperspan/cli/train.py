@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_module
 import signal
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from enum import StrEnum
@@ -95,6 +96,8 @@ def train(
     from hyperspan.features import Clusters, Lexicon
     from hyperspan.recognizer import Recognizer
 
+    penalty = _penalty(l2)
+    _check_output(output)
     findings = Findings(on_error.value)
     sentences, own_dev = _read_training(corpus, format, findings)
     development = own_dev if dev is None else _read(dev, format, findings)
@@ -103,7 +106,7 @@ def train(
         structure=structure.value,
         max_components=max_components,
         distribution=distribution.value,
-        l2=_penalty(l2),
+        l2=penalty,
         features=features,
         clusters=None if clusters is None else Clusters.load(clusters),
         lexicon=None if lexicon is None else Lexicon.load(lexicon),
@@ -113,10 +116,8 @@ def train(
         seed=seed,
     )
     checkpoint = output.with_name(f"{output.name}.checkpoint")
-    if output.is_dir():
-        raise UsageError(f"{output} is a folder; expected the name of a file to write")
     try:
-        with _progress(max_iterations, log) as watch, _interruptible(watch):
+        with _progress(max_iterations, log, resume) as watch, _interruptible(watch):
             recognizer.fit(
                 sentences,
                 dev=development or None,
@@ -154,6 +155,18 @@ def _penalty(text: str) -> Any:
         return float(text)
     except ValueError:
         raise UsageError(f"--l2 is {text!r}; expected a number or 'auto'") from None
+
+
+def _check_output(output: Path) -> None:
+    """Find out before training whether a model can be written there."""
+    if output.is_dir():
+        raise UsageError(f"{output} is a folder; expected the name of a file to write")
+    try:
+        output.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=output.parent):
+            pass
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}. Choose another place with -o") from None
 
 
 def _read(path: Path, format: str | None, findings: Findings) -> list[Sentence]:
@@ -222,9 +235,10 @@ class Watch:
 
 
 @contextmanager
-def _progress(max_iterations: int, log: Path | None) -> Iterator[Watch]:
+def _progress(max_iterations: int, log: Path | None, resume: bool) -> Iterator[Watch]:
     with ExitStack() as stack:
-        file = None if log is None else stack.enter_context(open(log, "w", encoding="utf-8"))
+        mode = "a" if resume else "w"
+        file = None if log is None else stack.enter_context(open(log, mode, encoding="utf-8"))
         watch = Watch(max_iterations, file)
         stack.callback(watch.close)
         yield watch

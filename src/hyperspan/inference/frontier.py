@@ -9,8 +9,8 @@ Sums are rescaled to one after every word. That loses nothing while all that can
 many as it takes to climb the staircase) stays within a factor of exp(`WINDOW_BOUND`): then so do any two states that
 can be reached, far from underflow. Forbidden edges (-inf) may keep states apart for longer than a window, so with them
 the whole sentence counts. Where this bound is exceeded the backward sweep tells afterwards whether anything was lost:
-what underflowed at a state is at most the smallest double, and matters only if the state can still lead to
-`REACH_BOUND` times the total. Where it can, `paths` does the work once more in log space.
+what underflowed at a state is next to nothing, times what the rest of the word can make of it, and matters only if the
+state can still lead to that much more than the total. Where it can, `paths` does the work once more in log space.
 """
 
 from __future__ import annotations
@@ -29,10 +29,6 @@ from hyperspan.structures.staircase import STAY, STEP, Staircase
 
 WINDOW_BOUND = 600.0
 """How far apart, in logs, outcomes of a window of words may lie on the fast path; exp underflows beyond 708."""
-
-
-REACH_BOUND = 1e250
-"""What a state may still lead to, in units of the total, for the 1e-308 that may be lost there not to matter."""
 
 
 class StaircaseTable(NamedTuple):
@@ -108,11 +104,25 @@ def is_within_bounds_kernel(table, first_label, scores, begin, end):
 
 
 @numba.njit(nogil=True, cache=True)
-def cannot_overflow_kernel(table, first_label, scores, begin, end):
-    """Say whether no product of a word's weights can overflow."""
-    n_labels = table.label_node.shape[0]
-    _, high = range_kernel(scores, begin, end, first_label, first_label + n_labels)
-    return high * (table.n_nodes + 1) + table.log_growth < WINDOW_BOUND
+def reach_bound_kernel(table, first_label, scores, begin, end):
+    """Return what a state may lead to, in units of the total, for what underflowed there not to matter.
+
+    At most exp(-700) is lost at a time, and multiplied by all weights of a word at most before it comes to a state. The
+    bound is 0 where a word's weights could overflow.
+    """
+    n_nodes, n_labels = table.n_nodes, table.label_node.shape[0]
+    highest, most = np.empty(n_nodes + 1), 0.0
+    for word in range(begin, end):
+        highest[:] = 0.0
+        for label in range(n_labels):
+            node = n_nodes if label < 2 else table.label_node[label]
+            highest[node] = max(highest[node], scores[word, first_label + label])
+        gain = 0.0
+        for node in range(n_nodes + 1):
+            gain += highest[node]
+        most = max(most, gain)
+    most += table.log_growth
+    return math.exp(WINDOW_BOUND - most) if most < WINDOW_BOUND else 0.0
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -334,12 +344,14 @@ def frontier_sum_kernel(table, first_label, scores, begin, end, states, exps, we
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def frontier_expected_kernel(table, first_label, scores, begin, end, states, back, exps, weights, moved, expected):
+def frontier_expected_kernel(
+    table, first_label, scores, begin, end, reach_bound, states, back, exps, weights, moved, expected
+):
     """Return the log partition function of one sentence and set its rows of ``expected`` to the edge probabilities.
 
-    Also returns whether nothing that matters can have underflowed: see the module's text. Room for the longest sentence
-    of n words: ``states`` (n * (n_nodes + 1) + 1) * n_states, ``back`` n_states, ``exps`` (n, n_labels), ``weights``
-    (n, 4 * n_nodes), ``moved`` 4 * n_nodes.
+    Also returns whether no state leads to ``reach_bound`` times the total or more, see the module's text. Room for the
+    longest sentence of n words: ``states`` (n * (n_nodes + 1) + 1) * n_states, ``back`` n_states, ``exps`` (n,
+    n_labels), ``weights`` (n, 4 * n_nodes), ``moved`` 4 * n_nodes.
     """
     n_nodes, n_states = table.n_nodes, 1 << table.n_nodes
     label_weight, n_labels = table.label_weight, table.label_weight.shape[0]
@@ -373,7 +385,7 @@ def frontier_expected_kernel(table, first_label, scores, begin, end, states, bac
         at -= n_states
         none, step = start_backward_kernel(states, at, back, n_states, exps[slot, 0], exps[slot, 1])
         for state in range(n_states):
-            is_safe &= back[state] < REACH_BOUND
+            is_safe &= back[state] < reach_bound
         expected[word, first_label] = exps[slot, 0] * none
         expected[word, first_label + 1] = exps[slot, 1] * step
         for label in range(2, n_labels):
@@ -403,9 +415,10 @@ def frontier_block_kernel(
     for sentence in range(begin, end):
         first, last = first_word[sentence], first_word[sentence + 1]
         is_within_bounds = is_within_bounds_kernel(table, first_label, scores, first, last)
-        if wants_expected and (is_within_bounds or cannot_overflow_kernel(table, first_label, scores, first, last)):
+        reach_bound = 0.0 if is_within_bounds else reach_bound_kernel(table, first_label, scores, first, last)
+        if wants_expected and (is_within_bounds or reach_bound > 0.0):
             log_partition[sentence], is_safe = frontier_expected_kernel(
-                table, first_label, scores, first, last, states, back, exps, weights, moved, expected
+                table, first_label, scores, first, last, reach_bound, states, back, exps, weights, moved, expected
             )
             if is_within_bounds or is_safe:
                 continue

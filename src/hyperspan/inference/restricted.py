@@ -20,12 +20,11 @@ from numpy.typing import NDArray
 
 from hyperspan.inference.automaton import Automaton
 from hyperspan.inference.frontier import (
-    REACH_BOUND,
     StaircaseTable,
-    cannot_overflow_kernel,
     is_within_bounds_kernel,
     node_backward_kernel,
     node_forward_kernel,
+    reach_bound_kernel,
     start_backward_kernel,
     start_forward_kernel,
     total_kernel,
@@ -61,9 +60,10 @@ def find_borders(table: StaircaseTable, automaton: Automaton, scores: NDArray[np
     start_prob, exps, scales = np.empty(n_words), np.empty(scores.shape), np.empty(n_words)
     is_log, log_total = True, -np.inf
     is_within_bounds = is_within_bounds_kernel(table, 0, scores, 0, n_words)
-    if is_within_bounds or cannot_overflow_kernel(table, 0, scores, 0, n_words):
+    reach_bound = np.inf if is_within_bounds else reach_bound_kernel(table, 0, scores, 0, n_words)
+    if reach_bound > 0.0:
         log_total = borders_kernel(table, scores, exps, forward, backward, scales, start_prob)
-        is_log = not (is_within_bounds or (log_total > -np.inf and np.all(backward < REACH_BOUND)))
+        is_log = not (is_within_bounds or (log_total > -np.inf and np.all(backward < reach_bound)))
     if is_log:
         log_total = log_borders_kernel(automaton, scores, forward, backward, start_prob)
     return Borders(is_log, log_total, forward, backward, start_prob, exps, scales)

@@ -3,7 +3,7 @@
 from hyperspan.learning.gold import Gold, encode_gold
 from hyperspan.learning.lbfgs import State, minimise
 from hyperspan.learning.objective import Objective, score_words
-from hyperspan.learning.parameters import Parameters, choose_parameters
+from hyperspan.learning.parameters import Parameters, check_parameters, choose_parameters
 from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, best_threshold
 from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
 
@@ -18,6 +18,7 @@ __all__ = [
     "Search",
     "State",
     "best_threshold",
+    "check_parameters",
     "choose_parameters",
     "encode_gold",
     "minimise",

@@ -1,8 +1,9 @@
 """Which weights exist: pairs of a feature and an edge label, in flat arrays.
 
-A pair has a weight if it occurs in the gold encodings, or if the feature is frequent and the label occurs at all. The
-choice of T between its two edges needs only one score, so "no mention starts here" has no weights: it scores zero.
-Every label has a bias besides, and every pair of tags a transition where the structure has such.
+A pair has a weight if it occurs in the gold encodings, if the feature is frequent and the label occurs at all, or if
+the label is the start of a mention: so that every feature can also speak against it. The choice of T between its two
+edges needs only one score, so "no mention starts here" has no weights: it scores zero. Every label has a bias besides,
+and every pair of tags a transition where the structure has such.
 """
 
 from __future__ import annotations
@@ -13,13 +14,17 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.errors import LearningError
 from hyperspan.features import FeatureBlock
 from hyperspan.learning.gold import Gold
 from hyperspan.structures import Hypergraph, Linear
 from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP
 
-FREQUENT = 3
+FREQUENT = 10
 """How often a feature must occur to have weights for all labels that occur."""
+
+EVERY_START = 1
+"""How often a feature must occur to have weights for the start of a mention of every type: evidence against it too."""
 
 START_PRIOR, GAP_PRIOR, CHILD_PRIOR = -4.0, -4.0, -6.0
 """Where weights start under ``mention-sets``: starting a mention, opening a gap, and each further child are rare."""
@@ -64,6 +69,17 @@ def weightless_labels(structure: Hypergraph | Linear) -> NDArray[np.bool_]:
     return weightless
 
 
+def start_labels(structure: Hypergraph | Linear) -> NDArray[np.int64]:
+    """Return the labels that start a mention; none where tags do."""
+    if isinstance(structure, Linear):
+        return np.empty(0, dtype=np.int64)
+    return np.array([block.first_label + START for block in structure.blocks], dtype=np.int64)
+
+
+def _all_pairs(features: NDArray[np.int64], labels: NDArray[np.int64], n_labels: int) -> NDArray[np.int64]:
+    return (features[:, None] * n_labels + labels[None, :]).reshape(-1)
+
+
 def prior_scores(structure: Hypergraph) -> NDArray[np.float64]:
     """Return the scores under which mentions, gaps and several children are rare."""
     base = np.zeros(structure.n_labels)
@@ -83,6 +99,7 @@ def choose_parameters(
     n_features: int,
     *,
     frequent: int = FREQUENT,
+    every_start: int = EVERY_START,
     with_prior: bool = False,
 ) -> Parameters:
     """Choose the pairs of features and labels that have weights.
@@ -98,6 +115,8 @@ def choose_parameters(
         How many features there are.
     frequent : int
         Features that occur at least so often have weights for every label that occurs in the gold encodings.
+    every_start : int
+        Features that occur at least so often have weights for every start of a mention that occurs there.
     with_prior : bool
         Start from, and regularise towards, `prior_scores`.
     """
@@ -113,8 +132,13 @@ def choose_parameters(
     rare = np.unique(keys[:n_keys])
     seen_labels = np.flatnonzero(np.bincount(label, minlength=n_labels)).astype(np.int64)
     frequent_ids = np.flatnonzero(is_frequent).astype(np.int64)
-    common = (frequent_ids[:, None] * n_labels + seen_labels[None, :]).reshape(-1)
-    pairs = np.sort(np.concatenate([rare, common]))
+    starting = np.intersect1d(seen_labels, start_labels(structure))
+    starting_ids = np.flatnonzero((counts >= every_start) & ~is_frequent).astype(np.int64)
+    pairs = np.unique(
+        np.concatenate(
+            [rare, _all_pairs(starting_ids, starting, n_labels), _all_pairs(frequent_ids, seen_labels, n_labels)]
+        )
+    )
     first_pair = np.searchsorted(pairs, np.arange(n_features + 1, dtype=np.int64) * n_labels)
     base = prior_scores(structure) if with_prior and isinstance(structure, Hypergraph) else np.zeros(n_labels)
     return Parameters(
@@ -125,6 +149,35 @@ def choose_parameters(
         seen_labels.astype(np.int32),
         base,
     )
+
+
+def check_parameters(structure: Hypergraph | Linear, parameters: Parameters, n_features: int) -> None:
+    """Refuse parameters that do not fit the structure and the features: kernels do not look where they step.
+
+    Raises
+    ------
+    LearningError
+        If an array has another shape or type, or points to something that is not there.
+    """
+    n_labels, first_pair = structure.n_labels, parameters.first_pair
+    fits = (
+        parameters.n_labels == n_labels
+        and parameters.n_transitions == (n_labels**2 if isinstance(structure, Linear) else 0)
+        and first_pair.dtype == np.int64
+        and first_pair.shape == (n_features + 1,)
+        and first_pair[0] == 0
+        and first_pair[-1] == len(parameters.pair_label)
+        and bool(np.all(np.diff(first_pair) >= 0))
+        and parameters.base_score.dtype == np.float64
+        and parameters.base_score.shape == (n_labels,)
+        and bool(np.all(np.isfinite(parameters.base_score)))
+        and all(
+            labels.dtype == np.int32 and labels.ndim == 1 and bool(np.all((labels >= 0) & (labels < n_labels)))
+            for labels in (parameters.pair_label, parameters.dense_label)
+        )
+    )
+    if not fits:
+        raise LearningError("the places of its weights do not fit its structure and features")
 
 
 @numba.njit(nogil=True, cache=True)

@@ -64,6 +64,11 @@ class Search:
         The values of ``l2`` to try, one after another.
     state : State
         Where the optimiser stands with the current one.
+
+    Attributes
+    ----------
+    records : list of dict
+        Every iteration so far, without the time it took.
     """
 
     penalties: tuple[float, ...]
@@ -72,13 +77,18 @@ class Search:
     best_f1: float = -1.0
     best_l2: float = 0.0
     best_weights: NDArray[np.float64] | None = None
-    results: list[dict[str, Any]] = field(default_factory=list)
+    records: list[dict[str, Any]] = field(default_factory=list)
     seconds: float = 0.0
 
     @property
     def is_done(self) -> bool:
         """Whether every penalty has been tried."""
         return self.stage >= len(self.penalties)
+
+    @property
+    def n_iterations(self) -> int:
+        """How many iterations there were, over all penalties."""
+        return sum(record["iteration"] for record in self.records if "stopped" in record)
 
     @property
     def weights(self) -> NDArray[np.float64]:
@@ -133,12 +143,12 @@ class Search:
                     score,
                     state.stopped,
                 )
+                self.records.append(record.as_dict(with_time=False))
                 if state.stopped:
                     self._finish(record)
                 yield record
 
     def _finish(self, record: Record) -> None:
-        self.results.append(record.as_dict(with_time=False))
         if record.dev_f1 is None or record.dev_f1 > self.best_f1:
             self.best_f1, self.best_l2 = (-1.0 if record.dev_f1 is None else record.dev_f1), record.l2
             self.best_weights = self.state.weights
@@ -154,7 +164,7 @@ class Search:
             "stage": self.stage,
             "best_f1": self.best_f1,
             "best_l2": self.best_l2,
-            "results": self.results,
+            "records": self.records,
             "seconds": self.seconds,
             "state": numbers,
         }
@@ -173,7 +183,7 @@ class Search:
             search["best_f1"],
             search["best_l2"],
             arrays.get("best"),
-            search["results"],
+            search["records"],
             search["seconds"],
         )
 

@@ -80,7 +80,7 @@ def _said(text: str) -> str:
 
 def svg_style() -> str:
     """Return the style of all drawings. Every class begins with ``hs``, so that it can stand in any page."""
-    return _rules(0, LIGHT) + f"@media (prefers-color-scheme:dark){{{_rules(1, DARK)}}}" + _SHAPES
+    return _rules(0, LIGHT) + f"@media screen and (prefers-color-scheme:dark){{{_rules(1, DARK)}}}" + _SHAPES
 
 
 def _rules(scheme: int, colours: Sequence[str]) -> str:

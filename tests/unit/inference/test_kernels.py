@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from enumeration import random_scores
-from hyperspan.inference import OVER, Over, frontier, sum_batch
+from hyperspan import Mention
+from hyperspan.inference import OVER, Over, distribution, frontier, sum_batch
 from hyperspan.inference.algebra import COUNT, LOG_SUM, k_best
 from hyperspan.inference.automaton import chain_automaton, staircase_automaton
 from hyperspan.inference.chain import allowed_range_kernel, chain_expected_kernel
@@ -33,7 +34,7 @@ from hyperspan.inference.paths import (
     log_total_kernel,
 )
 from hyperspan.structures import Hypergraph, Linear, Staircase, structure
-from hyperspan.structures.staircase import NO_START, START, STAY
+from hyperspan.structures.staircase import END, NO_START, START, STAY
 
 pytestmark = pytest.mark.kernel
 
@@ -53,7 +54,7 @@ def summed_scaled(staircase: Staircase, scores: np.ndarray) -> tuple[float, floa
     alone = frontier_sum_kernel(table, 0, scores, 0, n_words, np.empty((n_nodes + 2) * n_states), exps, weights)
     states, expected = np.empty((n_words * (n_nodes + 1) + 1) * n_states), np.empty(scores.shape)
     both, _ = frontier_expected_kernel(
-        table, 0, scores, 0, n_words, states, np.empty(n_states), exps, weights, np.empty(4 * n_nodes), expected
+        table, 0, scores, 0, n_words, 0.0, states, np.empty(n_states), exps, weights, np.empty(4 * n_nodes), expected
     )
     return alone, both, expected
 
@@ -258,6 +259,22 @@ def test_a_state_that_underflows_and_matters_is_found_out() -> None:
     assert log_expected[0, START] > 0.99
     assert totals.log_partition[0] == pytest.approx(log_total, rel=1e-12)
     np.testing.assert_allclose(totals.expected, log_expected, atol=1e-9)
+
+
+def test_what_a_word_takes_and_gives_back_is_not_lost() -> None:
+    """Within one word a start gains what staying costs; the words after it make up for the rest."""
+    staircase, n_words = Staircase(1), 7
+    scores = np.full((n_words, staircase.n_labels), -np.inf)
+    scores[:, NO_START] = 0.0
+    scores[0, START] = 290.0
+    scores[0, staircase.label_of[0, STAY]] = -705.0
+    scores[1:6, staircase.label_of[0, STAY]] = 100.0
+    scores[6, staircase.label_of[0, END]] = 0.0
+    made = one_block(staircase)
+    totals = sum_batch(made, scores, np.array([0, n_words]), n_threads=1)
+    assert totals.log_partition[0] == pytest.approx(85.0)
+    assert totals.expected[0, START] == pytest.approx(1.0)
+    assert distribution(made, scores).prob_of([Mention("Finding", [(0, 7)])]) == pytest.approx(1.0)
 
 
 def test_the_bound_itself_makes_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,173 @@
+"""Why a sentence was read as it was: edges with their probabilities, mentions, and the features that moved them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.inference import Distribution, distribution
+from hyperspan.learning import score_words
+from hyperspan.mentions import Mention, Sentence
+from hyperspan.render import draw_hypergraph_svg, draw_text, hypergraph_data
+from hyperspan.structures import Encoding, Hypergraph, Linear
+from hyperspan.structures.staircase import NO_START
+
+if TYPE_CHECKING:
+    from hyperspan.recognizer import Recognizer
+
+SHOWN_EDGES = 0.01
+"""Edges that are not chosen are listed from this expected count on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """A feature of a word, and how much it speaks for a mention (or against it, if negative).
+
+    The amount is the feature's weights times how much more often their labels are used in structures with the mention
+    than in all: the change of the mention's log probability per share of the feature.
+    """
+
+    word: int
+    feature: str
+    amount: float
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What a model makes of a sentence.
+
+    Attributes
+    ----------
+    sentence : Sentence
+        With the mentions found.
+    structure : Hypergraph or Linear
+    best : tuple of (word, label)
+        The edges of the most probable structure.
+    scores, expected : float64 arrays of shape (n_words, n_labels)
+        The score of every edge, and how often it is used on average.
+    log_partition : float
+    reasons : dict of Mention to list of Reason
+        The features that moved each mention most.
+    """
+
+    sentence: Sentence
+    structure: Hypergraph | Linear
+    best: Encoding
+    scores: NDArray[np.float64]
+    expected: NDArray[np.float64]
+    log_partition: float
+    reasons: dict[Mention, list[Reason]]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the explanation as plain data."""
+        chosen = set(self.best)
+        shown = sorted({*chosen, *zip(*map(np.ndarray.tolist, np.nonzero(self.expected >= SHOWN_EDGES)), strict=True)})
+        return {
+            "doc": self.sentence.doc,
+            "tokens": list(self.sentence.tokens),
+            "log_partition": self.log_partition,
+            "edges": [
+                {
+                    "word": word,
+                    "label": self.structure.label_name(label),
+                    "score": float(self.scores[word, label]),
+                    "expected": float(self.expected[word, label]),
+                    "chosen": (word, label) in chosen,
+                }
+                for word, label in shown
+            ],
+            "mentions": [
+                {
+                    "type": mention.type,
+                    "spans": [list(part) for part in mention.parts],
+                    "text": self.sentence.text_of(mention),
+                    "prob": mention.prob,
+                    "reasons": [
+                        {"word": reason.word, "feature": reason.feature, "amount": reason.amount}
+                        for reason in self.reasons[mention]
+                    ],
+                }
+                for mention in self.sentence.mentions
+            ],
+        }
+
+    def hypergraph(self) -> dict[str, Any]:
+        """Return the hypergraph as plain data: the best structure chosen, others with their expected counts."""
+        return hypergraph_data(self.structure, self.sentence.tokens, self.best, expected=self.expected)
+
+    def _repr_svg_(self) -> str:
+        return draw_hypergraph_svg(self.hypergraph())
+
+    def __str__(self) -> str:
+        lines = [draw_text(self.sentence).plain]
+        for mention in self.sentence.mentions:
+            lines.append(f"\n{mention.type} {self.sentence.text_of(mention)!r}, probability {mention.prob or 0.0:.3f}")
+            for reason in self.reasons[mention]:
+                lines.append(f"  {reason.amount:+7.3f}  {self.sentence.tokens[reason.word]}: {reason.feature}")
+        return "\n".join(lines)
+
+
+def explain(recognizer: Recognizer, sentence: Sentence, top: int = 8) -> Explanation:
+    """Explain what a model makes of a sentence; ``top`` is how many features are named for each mention."""
+    (annotated,) = recognizer.prepare([sentence])
+    (found,) = recognizer.find([annotated])
+    structure = recognizer.structure_
+    block = recognizer.extractor_.transform([annotated])
+    scores = score_words(structure, recognizer.parameters_, recognizer.weights_, block)
+    over = recognizer.distribution_of(scores)
+    expected = over.expected_counts()
+    best = over.best().edges
+    names = recognizer.extractor_.describe(annotated)
+    reasons = {}
+    for mention in found.mentions:
+        moved = _given(over, mention, best).expected_counts() - expected
+        reasons[mention] = _reasons(recognizer, annotated, moved, names, top)
+    return Explanation(
+        sentence.with_mentions(found.mentions), structure, best, scores, expected, over.log_partition(), reasons
+    )
+
+
+def _given(over: Distribution, mention: Mention, best: Encoding) -> Distribution:
+    """Return the distribution over structures with a mention: for tags, with the best tags at its words."""
+    scores = over.scores.copy()
+    structure = over.structure
+    if isinstance(structure, Linear):
+        tags = dict(best)
+        for word in mention.words():
+            scores[word, np.arange(scores.shape[1]) != tags[word]] = -np.inf
+        return distribution(structure, scores, transitions=getattr(over, "transitions", None))
+    block = structure.block_of(mention)
+    scores[mention.start, block.first_label + NO_START] = -np.inf
+    for word, node, child in block.staircase.path(mention):
+        for label, (parent, children) in enumerate(block.staircase.edges, start=block.first_label + 2):
+            if parent == node and not children & child:
+                scores[word, label] = -np.inf
+    return distribution(structure, scores, over=over.over)
+
+
+def _reasons(
+    recognizer: Recognizer,
+    sentence: Sentence,
+    moved: NDArray[np.float64],
+    names: list[list[str]],
+    top: int,
+) -> list[Reason]:
+    parameters = recognizer.parameters_
+    pair_weight = recognizer.weights_[parameters.n_labels + parameters.n_transitions :]
+    index = recognizer.extractor_.index_
+    assert index is not None
+    hashes = next(iter(recognizer.extractor_.hash_blocks([sentence])))
+    ids = index.ids_of(hashes.hash)
+    found = []
+    for word, texts in enumerate(names):
+        for name, feature in zip(texts, ids[hashes.first_feature[word] : hashes.first_feature[word + 1]], strict=True):
+            if feature >= 0:
+                pairs = slice(parameters.first_pair[feature], parameters.first_pair[feature + 1])
+                amount = float((pair_weight[pairs] * moved[word, parameters.pair_label[pairs]]).sum())
+                if amount:
+                    found.append(Reason(word, name, amount))
+    found.sort(key=lambda reason: (-abs(reason.amount), reason.word, reason.feature))
+    return found[:top]
