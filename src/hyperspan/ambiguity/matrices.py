@@ -150,6 +150,8 @@ def _matrix(edges: Edges, names: Sequence[str], *, with_starts: bool) -> Transit
             ways = chosen(ways, node, options)
         if with_starts:
             ways = started(ways)
+        elif not state:
+            ways = {}  # without starts nothing follows when no node is active
         rows.append(tuple(ways.get(after, 0) for after in order))
     states = tuple(tuple(name for node, name in enumerate(names) if state >> node & 1) for state in order)
     return TransitionMatrix(states, tuple(rows))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="How ambiguous the structures are: counts, growth, round trips.", no_args_is_help=True)
 
-LONGEST_NUMBER = 18
+LONGEST_NUMBER = 15
 WIDEST_MATRIX = 32
 
 ComponentsOption = Annotated[
@@ -76,7 +76,7 @@ def counts(
         with any_digits():
             print_json(table)
         return
-    view = Table("words", *STRUCTURES, "all sets of mentions", box=None, pad_edge=False)
+    view = Table("words", *STRUCTURES, "all sets", box=None, pad_edge=False)
     for column in view.columns:
         column.justify = "right"
     for index, n_words in enumerate(table["words"]):
@@ -238,15 +238,16 @@ def matrix_table(structure: MatrixChoice, max_components: int) -> dict[str, Any]
 
 def print_matrix(table: Mapping[str, Any]) -> None:
     """Print a matrix with the names of its states."""
-    from rich.table import Table
-
     console = stdout()
-    view = Table("state", "active nodes", box=None, pad_edge=False)
-    for index in range(len(table["matrix"])):
-        view.add_column(str(index), justify="right")
-    for index, (state, row) in enumerate(zip(table["states"], table["matrix"], strict=True)):
-        view.add_row(str(index), " ".join(state) or "none", *map(str, row))
-    console.print(view)
+    names = [" ".join(state) or "none" for state in table["states"]]
+    rows = [["", "active nodes", *map(str, range(len(names)))]]
+    rows += [
+        [str(index), name, *map(str, row)] for index, (name, row) in enumerate(zip(names, table["matrix"], strict=True))
+    ]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for number, name, *cells in rows:  # a table of rich would cut what is wider than the window
+        numbers = "  ".join(cell.rjust(width) for cell, width in zip(cells, widths[2:], strict=True))
+        typer.echo(f"{number:>{widths[0]}}  {name:<{widths[1]}}  {numbers}")
     console.print(f"\nlargest eigenvalue {table['largest_eigenvalue']:.4f}")
     if "closed_form" in table:
         console.print("\nf(n) = (3+√5)^(n-1)/(4√5+10) − (3−√5)^(n-1)/(4√5−10) − 1 for n ≥ 3")

@@ -89,7 +89,8 @@ def draw(
     if chosen.has_more and limit is None:
         say.info(f"drew the first {chosen.n_drawn} sentences; there are more (--limit, --sentence or --format html)")
     if output != Path("-"):
-        say.info(f"wrote {chosen.n_drawn:,} sentences to {printable(str(output))}")
+        many = "" if chosen.n_drawn == 1 else "s"
+        say.info(f"wrote {chosen.n_drawn:,} sentence{many} to {printable(str(output))}")
 
 
 def sentences(
@@ -101,8 +102,8 @@ def sentences(
     from hyperspan.text import as_sentences
 
     if (corpus is None) == (text is None):
-        given = "neither" if corpus is None else "both"
-        raise UsageError(f"draw needs a corpus or --text, and {given} was given; expected one of them")
+        given = "neither was" if corpus is None else "both were"
+        raise UsageError(f"draw needs a corpus or --text, but {given} given; expected one of them")
     findings = findings or Findings()
     if text is not None:
         return as_sentences([Document("", text)], findings)

@@ -202,14 +202,14 @@ def _write_text(results: Iterable[Result], file: IO[bytes], recognizer: Recogniz
 
 
 def _write_html(results: Iterable[Result], file: IO[bytes], recognizer: Recognizer) -> None:
-    from hyperspan.render.html import html_page
+    from hyperspan.render.html import html_pieces
 
     drawn = (
         sentence.with_mentions(here.mentions)
         for _, sentences, found in results
         for sentence, here in zip(sentences, found, strict=True)
     )
-    for piece in html_page(drawn, types=recognizer.types_):
+    for piece in html_pieces(drawn, types=recognizer.types_):
         file.write(piece.encode("utf-8", "replace"))
 
 

@@ -8,9 +8,10 @@ only step, only stay, do both; whether an edge also ends changes nothing, so its
 Sums are rescaled to one after every word. That loses nothing while all that can happen within a window of words (as
 many as it takes to climb the staircase) stays within a factor of exp(`WINDOW_BOUND`): then so do any two states that
 can be reached, far from underflow. Forbidden edges (-inf) may keep states apart for longer than a window, so with them
-the whole sentence counts. Where this bound is exceeded the backward sweep tells afterwards whether anything was lost:
-what underflowed at a state is next to nothing, times what the rest of the word can make of it, and matters only if the
-state can still lead to that much more than the total. Where it can, `paths` does the work once more in log space.
+the whole sentence counts. Where this bound is exceeded the sweep tells on the way whether anything can get lost: what
+underflows is next to nothing, times what the rest of the word can make of it, and matters only if the total gets very
+small or the state can still lead to very much more than the total. If so, it is given up, and `paths` does the work in
+log space.
 """
 
 from __future__ import annotations
@@ -104,11 +105,11 @@ def is_within_bounds_kernel(table, first_label, scores, begin, end):
 
 
 @numba.njit(nogil=True, cache=True)
-def reach_bound_kernel(table, first_label, scores, begin, end):
-    """Return what a state may lead to, in units of the total, for what underflowed there not to matter.
+def reach_kernel(table, first_label, scores, begin, end):
+    """Return how much more than the total a state may lead to, and how much less a word's sum may be, without loss.
 
-    At most exp(-700) is lost at a time, and multiplied by all weights of a word at most before it comes to a state. The
-    bound is 0 where a word's weights could overflow.
+    At most exp(-700) is lost at a time, and multiplied by all weights of a word at most before it comes to a state; and
+    no product of what led to a state and what it leads to can overflow. 0 if that leaves nothing.
     """
     n_nodes, n_labels = table.n_nodes, table.label_node.shape[0]
     highest, most = np.empty(n_nodes + 1), 0.0
@@ -121,8 +122,8 @@ def reach_bound_kernel(table, first_label, scores, begin, end):
         for node in range(n_nodes + 1):
             gain += highest[node]
         most = max(most, gain)
-    most += table.log_growth
-    return math.exp(WINDOW_BOUND - most) if most < WINDOW_BOUND else 0.0
+    left = WINDOW_BOUND - 2.0 * (most + table.log_growth)
+    return math.exp(left) if left > 0.0 else 0.0
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -308,8 +309,10 @@ def total_kernel(states, source, n_states):
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def sweep_kernel(table, states, stride, exps, weights, n_words):
+def sweep_kernel(table, states, stride, exps, weights, n_words, least):
     """Run a sentence; returns its log partition function and where the states after the last word begin.
+
+    Given up, with -inf, where a word's sum is not greater than ``least``.
 
     The states of a word begin ``stride`` after those of the word before. They sum to one, since every word but the
     first is divided by the sum of the word before: not the states are, but the two weights of T in ``exps``, one of
@@ -324,7 +327,7 @@ def sweep_kernel(table, states, stride, exps, weights, n_words):
         last = word_forward_kernel(n_nodes, states, at, exps, weights, slot)
         if slot + 1 < n_words:
             total = total_kernel(states, last, n_states)
-            if total == 0.0:
+            if total <= least:
                 return -np.inf, at
             log_total += math.log(total)
             exps[slot + 1, 0] /= total
@@ -340,29 +343,31 @@ def sweep_kernel(table, states, stride, exps, weights, n_words):
 def frontier_sum_kernel(table, first_label, scores, begin, end, states, exps, weights):
     """Return the log partition function of one sentence; ``states`` has room for one word, the others as below."""
     weigh_kernel(table, first_label, scores, begin, end, exps, weights)
-    return sweep_kernel(table, states, 0, exps, weights, end - begin)[0]
+    return sweep_kernel(table, states, 0, exps, weights, end - begin, 0.0)[0]
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def frontier_expected_kernel(
-    table, first_label, scores, begin, end, reach_bound, states, back, exps, weights, moved, expected
+    table, first_label, scores, begin, end, reach, states, back, exps, weights, moved, expected
 ):
     """Return the log partition function of one sentence and set its rows of ``expected`` to the edge probabilities.
 
-    Also returns whether no state leads to ``reach_bound`` times the total or more, see the module's text. Room for the
-    longest sentence of n words: ``states`` (n * (n_nodes + 1) + 1) * n_states, ``back`` n_states, ``exps`` (n,
-    n_labels), ``weights`` (n, 4 * n_nodes), ``moved`` 4 * n_nodes.
+    Also returns whether it came to an end: it gives up where a sum goes beyond ``reach`` (inf if it cannot), and then
+    what it returns and sets means nothing. Room for the longest sentence of n words: ``states`` (n * (n_nodes + 1) + 1)
+    * n_states, ``back`` n_states, ``exps`` (n, n_labels), ``weights`` (n, 4 * n_nodes), ``moved`` 4 * n_nodes.
     """
     n_nodes, n_states = table.n_nodes, 1 << table.n_nodes
     label_weight, n_labels = table.label_weight, table.label_weight.shape[0]
     weigh_kernel(table, first_label, scores, begin, end, exps, weights)
-    log_total, at = sweep_kernel(table, states, (n_nodes + 1) * n_states, exps, weights, end - begin)
+    least = 1.0 / reach
+    log_total, at = sweep_kernel(table, states, (n_nodes + 1) * n_states, exps, weights, end - begin, least)
     if log_total == -np.inf:
         for word in range(begin, end):
             for label in range(n_labels):
                 expected[word, first_label + label] = 0.0
+        return log_total, least == 0.0
+    if states[at] <= least:
         return log_total, False
-    is_safe = True
     for state in range(n_states):
         back[state] = 0.0
     back[0] = 1.0 / states[at]
@@ -383,14 +388,18 @@ def frontier_expected_kernel(
             )
             moved[4 * node], moved[4 * node + 1], moved[4 * node + 2], moved[4 * node + 3] = none, step, stay, both
         at -= n_states
+        if least > 0.0:
+            top = 0.0
+            for state in range(n_states):
+                top = max(top, back[state])
+            if top * least >= 1.0 / max(exps[slot, 0] + exps[slot, 1], least):
+                return log_total, False
         none, step = start_backward_kernel(states, at, back, n_states, exps[slot, 0], exps[slot, 1])
-        for state in range(n_states):
-            is_safe &= back[state] < reach_bound
         expected[word, first_label] = exps[slot, 0] * none
         expected[word, first_label + 1] = exps[slot, 1] * step
         for label in range(2, n_labels):
             expected[word, first_label + label] = exps[slot, label] * moved[label_weight[label]]
-    return log_total, is_safe
+    return log_total, True
 
 
 @numba.njit(nogil=True, cache=True)
@@ -415,12 +424,12 @@ def frontier_block_kernel(
     for sentence in range(begin, end):
         first, last = first_word[sentence], first_word[sentence + 1]
         is_within_bounds = is_within_bounds_kernel(table, first_label, scores, first, last)
-        reach_bound = 0.0 if is_within_bounds else reach_bound_kernel(table, first_label, scores, first, last)
-        if wants_expected and (is_within_bounds or reach_bound > 0.0):
-            log_partition[sentence], is_safe = frontier_expected_kernel(
-                table, first_label, scores, first, last, reach_bound, states, back, exps, weights, moved, expected
+        reach = np.inf if is_within_bounds else reach_kernel(table, first_label, scores, first, last)
+        if wants_expected and reach > 0.0:
+            log_partition[sentence], is_done = frontier_expected_kernel(
+                table, first_label, scores, first, last, reach, states, back, exps, weights, moved, expected
             )
-            if is_within_bounds or is_safe:
+            if is_done:
                 continue
         elif is_within_bounds:
             log_partition[sentence] = frontier_sum_kernel(

@@ -24,7 +24,7 @@ from hyperspan.inference.frontier import (
     is_within_bounds_kernel,
     node_backward_kernel,
     node_forward_kernel,
-    reach_bound_kernel,
+    reach_kernel,
     start_backward_kernel,
     start_forward_kernel,
     total_kernel,
@@ -58,15 +58,14 @@ def find_borders(table: StaircaseTable, automaton: Automaton, scores: NDArray[np
     n_words, n_states = len(scores), automaton.n_states
     forward, backward = np.empty((n_words + 1, n_states)), np.empty((n_words + 1, n_states))
     start_prob, exps, scales = np.empty(n_words), np.empty(scores.shape), np.empty(n_words)
-    is_log, log_total = True, -np.inf
     is_within_bounds = is_within_bounds_kernel(table, 0, scores, 0, n_words)
-    reach_bound = np.inf if is_within_bounds else reach_bound_kernel(table, 0, scores, 0, n_words)
-    if reach_bound > 0.0:
-        log_total = borders_kernel(table, scores, exps, forward, backward, scales, start_prob)
-        is_log = not (is_within_bounds or (log_total > -np.inf and np.all(backward < reach_bound)))
-    if is_log:
+    reach = np.inf if is_within_bounds else reach_kernel(table, 0, scores, 0, n_words)
+    log_total, is_done = -np.inf, False
+    if reach > 0.0:
+        log_total, is_done = borders_kernel(table, scores, reach, exps, forward, backward, scales, start_prob)
+    if not is_done:
         log_total = log_borders_kernel(automaton, scores, forward, backward, start_prob)
-    return Borders(is_log, log_total, forward, backward, start_prob, exps, scales)
+    return Borders(not is_done, log_total, forward, backward, start_prob, exps, scales)
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -80,14 +79,16 @@ def rescale_kernel(states, source, n_states):
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def borders_kernel(table, scores, exps, forward, backward, scales, start_prob):
+def borders_kernel(table, scores, reach, exps, forward, backward, scales, start_prob):
     """Fill the sums before and after every word border of one sentence, in scaled products.
 
     ``scores`` and ``exps`` have shape (n_words, n_labels), ``forward`` and ``backward`` (n_words + 1, n_states),
     ``scales`` and ``start_prob`` (n_words,). Every product of a forward and a backward row is 1 afterwards. Returns the
-    log partition function; if it is -inf the tables mean nothing.
+    log partition function; if it is -inf the tables mean nothing. Also returns whether it came to an end, with
+    ``reach`` as in `frontier.frontier_expected_kernel`.
     """
     n_words, n_nodes, n_states = scores.shape[0], table.n_nodes, 1 << table.n_nodes
+    least = 1.0 / reach
     states = np.empty((n_nodes + 2) * n_states)
     weights = np.empty((n_words, 4 * n_nodes))
     weigh_kernel(table, 0, scores, 0, n_words, exps, weights)
@@ -98,17 +99,23 @@ def borders_kernel(table, scores, exps, forward, backward, scales, start_prob):
         states[:n_states] = forward[word]
         last = word_forward_kernel(n_nodes, states, 0, exps, weights, word)
         scales[word] = rescale_kernel(states, last, n_states)
-        if scales[word] == 0.0:
-            return -np.inf
+        if scales[word] <= least:
+            return -np.inf, least == 0.0
         log_total += math.log(scales[word])
         forward[word + 1] = states[last : last + n_states]
-    if forward[n_words, 0] == 0.0:
-        return -np.inf
+    if forward[n_words, 0] <= least:
+        return -np.inf, least == 0.0
     log_total += math.log(forward[n_words, 0])
     backward[n_words, :] = 0.0
     backward[n_words, 0] = 1.0 / forward[n_words, 0]
     for word in range(n_words - 1, -1, -1):
         back = backward[word]
+        if least > 0.0:
+            top = 0.0
+            for state in range(n_states):
+                top = max(top, backward[word + 1, state])
+            if top * least >= scales[word]:
+                return log_total, False
         for state in range(n_states):
             back[state] = backward[word + 1, state] / scales[word]
         for node in range(n_nodes):
@@ -126,7 +133,7 @@ def borders_kernel(table, scores, exps, forward, backward, scales, start_prob):
         states[:n_states] = forward[word]
         _, by_start = start_backward_kernel(states, 0, back, n_states, exps[word, 0], exps[word, 1])
         start_prob[word] = exps[word, 1] * by_start
-    return log_total
+    return log_total, True
 
 
 @numba.njit(nogil=True, cache=True)

@@ -20,7 +20,7 @@ from hyperspan.learning.vectors import add_kernel, dot_kernel
 Vector = NDArray[np.float64]
 Function = Callable[[Vector], tuple[float, Vector]]
 
-HISTORY = 8
+HISTORY = 6
 """How many steps the recursion remembers."""
 
 PERIOD = 10
@@ -48,8 +48,8 @@ class State:
         numbers = {
             "value": self.value,
             "previous_value": self.previous_value,
-            "curvatures": self.curvatures,
-            "values": self.values,
+            "curvatures": list(self.curvatures),
+            "values": list(self.values),
             "iteration": self.iteration,
             "n_evaluations": self.n_evaluations,
             "stopped": self.stopped,

@@ -247,7 +247,7 @@ class Objective:
         n_sentences = len(first_word) - 1
         log_partition = np.empty(n_sentences)
         if isinstance(self.structure, Linear):
-            counts = np.zeros((1, *transitions.shape))
+            counts = np.zeros(transitions.shape)
             chain_batch_kernel(
                 chain_automaton(transitions),
                 transitions,
@@ -260,7 +260,7 @@ class Objective:
                 expected,
                 counts,
             )
-            by_transition -= counts[0]
+            by_transition -= counts
             return float(log_partition.sum())
         total = 0.0
         for block in self.structure.blocks:

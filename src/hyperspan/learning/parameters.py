@@ -76,10 +76,6 @@ def start_labels(structure: Hypergraph | Linear) -> NDArray[np.int64]:
     return np.array([block.first_label + START for block in structure.blocks], dtype=np.int64)
 
 
-def _all_pairs(features: NDArray[np.int64], labels: NDArray[np.int64], n_labels: int) -> NDArray[np.int64]:
-    return (features[:, None] * n_labels + labels[None, :]).reshape(-1)
-
-
 def prior_scores(structure: Hypergraph) -> NDArray[np.float64]:
     """Return the scores under which mentions, gaps and several children are rare."""
     base = np.zeros(structure.n_labels)
@@ -129,23 +125,21 @@ def choose_parameters(
     n_pairs = int((features.first_feature[word + 1] - features.first_feature[word]).sum())
     keys = np.empty(n_pairs, dtype=np.int64)
     n_keys = rare_pairs_kernel(features.first_feature, features.feature, is_frequent, word, label, n_labels, keys)
-    rare = np.unique(keys[:n_keys])
-    seen_labels = np.flatnonzero(np.bincount(label, minlength=n_labels)).astype(np.int64)
-    frequent_ids = np.flatnonzero(is_frequent).astype(np.int64)
-    starting = np.intersect1d(seen_labels, start_labels(structure))
-    starting_ids = np.flatnonzero((counts >= every_start) & ~is_frequent).astype(np.int64)
-    pairs = np.unique(
-        np.concatenate(
-            [rare, _all_pairs(starting_ids, starting, n_labels), _all_pairs(frequent_ids, seen_labels, n_labels)]
-        )
-    )
-    first_pair = np.searchsorted(pairs, np.arange(n_features + 1, dtype=np.int64) * n_labels)
+    rare = np.sort(keys[:n_keys])
+    seen_labels = np.flatnonzero(np.bincount(label, minlength=n_labels))
+    starts = np.intersect1d(seen_labels, start_labels(structure))
+    has_starts = counts >= every_start
+    first_pair = np.zeros(n_features + 1, dtype=np.int64)
+    nothing = np.empty(0, dtype=np.int32)
+    merge_pairs_kernel(rare, is_frequent, has_starts, seen_labels, starts, n_labels, first_pair, nothing)
+    pair_label = np.empty(first_pair[-1], dtype=np.int32)
+    merge_pairs_kernel(rare, is_frequent, has_starts, seen_labels, starts, n_labels, first_pair, pair_label)
     base = prior_scores(structure) if with_prior and isinstance(structure, Hypergraph) else np.zeros(n_labels)
     return Parameters(
         n_labels,
         n_labels**2 if isinstance(structure, Linear) else 0,
-        first_pair.astype(np.int64),
-        (pairs % n_labels).astype(np.int32),
+        first_pair,
+        pair_label,
         seen_labels.astype(np.int32),
         base,
     )
@@ -190,3 +184,39 @@ def rare_pairs_kernel(first_feature, feature, is_frequent, word, label, n_labels
                 keys[n_keys] = np.int64(feature[occurrence]) * n_labels + label[edge]
                 n_keys += 1
     return n_keys
+
+
+@numba.njit(nogil=True, cache=True)
+def merge_pairs_kernel(rare, is_frequent, has_starts, seen_labels, starts, n_labels, first_pair, pair_label):
+    """Put the labels of each feature one after another in rising order, each once; the first time only count them.
+
+    ``rare`` holds ``feature * n_labels + label`` in rising order, perhaps repeatedly. With an empty ``pair_label`` only
+    ``first_pair`` is filled.
+    """
+    wants_labels = pair_label.shape[0] > 0
+    n_pairs, at = 0, 0
+    for feature in range(is_frequent.shape[0]):
+        first_pair[feature] = n_pairs
+        if is_frequent[feature]:
+            if wants_labels:
+                for place in range(seen_labels.shape[0]):
+                    pair_label[n_pairs + place] = seen_labels[place]
+            n_pairs += seen_labels.shape[0]
+            continue
+        n_starts = starts.shape[0] if has_starts[feature] else 0
+        start = 0
+        last = np.int64(feature + 1) * n_labels
+        while start < n_starts or (at < rare.shape[0] and rare[at] < last):
+            label = n_labels
+            if at < rare.shape[0] and rare[at] < last:
+                label = rare[at] % n_labels
+            if start < n_starts and starts[start] < label:
+                label = starts[start]
+            while at < rare.shape[0] and rare[at] < last and rare[at] % n_labels == label:
+                at += 1
+            if start < n_starts and starts[start] == label:
+                start += 1
+            if wants_labels:
+                pair_label[n_pairs] = label
+            n_pairs += 1
+    first_pair[is_frequent.shape[0]] = n_pairs

@@ -164,7 +164,7 @@ class Search:
             "stage": self.stage,
             "best_f1": self.best_f1,
             "best_l2": self.best_l2,
-            "records": self.records,
+            "records": list(self.records),
             "seconds": self.seconds,
             "state": numbers,
         }

@@ -23,7 +23,9 @@ class Drawing:
     Made by `render`.
     """
 
-    def __init__(self, sentences: Iterable[Sentence], *, types: Iterable[str] | None = None, has_more: bool = False) -> None:
+    def __init__(
+        self, sentences: Iterable[Sentence], *, types: Iterable[str] | None = None, has_more: bool = False
+    ) -> None:
         self.sentences = tuple(sentences)
         self.has_more = has_more
         present = sorted({mention.type for sentence in self.sentences for mention in sentence.mentions})

@@ -15,7 +15,7 @@ from rich.cells import cell_len
 from hyperspan.render.colours import TypeColours, as_colours
 from hyperspan.render.hypergraph import block_name
 from hyperspan.render.picture import Picture, px, svg_document
-from hyperspan.render.svg import CELL, FONT
+from hyperspan.render.svg import CELL, FONT, word_text
 from hyperspan.render.visible import cut, visible, visible_word, xml_text
 
 _COLUMN, _ROW = 104.0, 66.0
@@ -75,7 +75,7 @@ def _graph_picture(data: Mapping[str, Any], types: Iterable[str] | TypeColours |
     body.extend(links)
     body.extend(arcs)
     body.extend(_nodes(data, places, colours))
-    body.extend(_words(shown, columns, bottom + FONT))
+    body.extend(word_text(token, x, bottom + FONT) for token, x in zip(shown, columns, strict=True))
     notes = _notes(data)
     for line, note in enumerate(notes):
         body.append(_small(12, bottom + FONT + 30 + 16 * line, note, "hs-quiet", anchor="start"))
@@ -254,14 +254,6 @@ def _nodes(data: Mapping[str, Any], places: Mapping[str, Point], colours: TypeCo
         )
 
 
-def _words(shown: Sequence[str], columns: Sequence[float], baseline: float) -> Iterator[str]:
-    for token, x in zip(shown, columns, strict=True):
-        yield (
-            f'<text x="{px(x)}" y="{px(baseline)}" font-size="{px(FONT)}" text-anchor="middle" '
-            f'textLength="{px(cell_len(token) * CELL)}" lengthAdjust="spacingAndGlyphs">{xml_text(token)}</text>'
-        )
-
-
 def _small(x: float, y: float, text: str, css: str, *, anchor: str = "middle", size: int = 11) -> str:
     return (
         f'<text class="{css} hs-halo" x="{px(x)}" y="{px(y)}" font-size="{size}" text-anchor="{anchor}">'
@@ -290,7 +282,7 @@ def _tags_picture(data: Mapping[str, Any], types: Iterable[str] | TypeColours | 
     body: list[str] = []
     box_top = _TOP + 14
     most = max((len(tags) for tags in data["tags"]), default=1)
-    body.extend(_words(shown, columns, _TOP + 2))
+    body.extend(word_text(token, x, _TOP + 2) for token, x in zip(shown, columns, strict=True))
     centres = [x for x, tags in zip(columns, data["tags"], strict=True) if tags]
     if centres:
         middle = px(box_top + 14)

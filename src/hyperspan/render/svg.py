@@ -1,7 +1,7 @@
 """Sentences drawn as SVG: mentions on lanes under the words.
 
 Words are set in a fixed-width font and stretched to the width they were given, so that bars stand under their words
-whatever font a reader has. Right-to-left words stand in their own order.
+whatever font a reader has. Right-to-left words stand in their own order and are not stretched.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from rich.cells import cell_len
 
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.render.colours import TypeColours, as_colours
-from hyperspan.render.directions import directions, visual_order
+from hyperspan.render.directions import directions, runs_right_to_left, visual_order
 from hyperspan.render.lanes import lay_lanes, mention_label, mention_title, sentence_of_data, weight
 from hyperspan.render.picture import Picture, px, svg_document
 from hyperspan.render.visible import cut, visible, visible_word, xml_text
@@ -72,7 +72,7 @@ def sentence_picture(
         lanes = lay_lanes(extents, extents.__getitem__)
         lane_of = {mention: number for number, lane in enumerate(lanes) for mention in lane}
         baseline = top + FONT
-        body.extend(_word(word, baseline) for word in line.words)
+        body.extend(word_text(word.text, word.x + word.width / 2, baseline) for word in line.words)
         for stroke in sorted(line.strokes, key=lambda stroke: (lane_of[stroke.mention], stroke.mention)):
             lane_top = top + _WORD_HEIGHT + lane_of[stroke.mention] * _LANE_HEIGHT
             body.extend(_stroke(sentence, stroke, lane_top, colours.index(stroke.mention.type)))
@@ -179,10 +179,16 @@ def _touch(left: _Word, right: _Word) -> bool:
     return right.x - left.x - left.width <= CELL * 1.01
 
 
-def _word(word: _Word, baseline: float) -> str:
+def word_text(token: str, middle: float, baseline: float) -> str:
+    """Draw a word around a place, as wide as its cells.
+
+    Right-to-left words keep the width of their own letters, which are narrower: stretched they are hard to read.
+    """
+    is_stretched = not runs_right_to_left(token)
+    length = f' textLength="{px(cell_len(token) * CELL)}" lengthAdjust="spacingAndGlyphs"' if is_stretched else ""
     return (
-        f'<text x="{px(word.x + word.width / 2)}" y="{px(baseline)}" font-size="{px(FONT)}" text-anchor="middle" '
-        f'textLength="{px(word.width)}" lengthAdjust="spacingAndGlyphs">{xml_text(word.text)}</text>'
+        f'<text class="hs-word" x="{px(middle)}" y="{px(baseline)}" font-size="{px(FONT)}" text-anchor="middle"'
+        f"{length}>{xml_text(token)}</text>"
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 
 import pytest
-from brute_force import all_mention_sets
 
+from brute_force import all_mention_sets
 from hyperspan import Mention
 from hyperspan.ambiguity import count_readings, readings
 from hyperspan.structures import structure

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from examples import EXAMPLES, INFARCTIONS, LACERATION
 
+from examples import EXAMPLES, INFARCTIONS, LACERATION
 from hyperspan import Mention, Sentence
 from hyperspan.ambiguity import Errors, Readings, round_trip, roundtrip
 from hyperspan.errors import StructureError, UsageError

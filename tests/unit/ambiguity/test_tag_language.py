@@ -6,14 +6,14 @@ from itertools import product
 
 import numpy as np
 import pytest
+
 from brute_force import all_encodings
 from examples import EXAMPLES
-from tag_profiles import canonical_sequences
-
 from hyperspan.ambiguity.matrices import largest_eigenvalue
 from hyperspan.ambiguity.tag_language import TAGS, OpenMentions, canonical_tags, language_of
 from hyperspan.errors import StructureError
 from hyperspan.structures import linear_structure
+from tag_profiles import canonical_sequences
 
 
 @pytest.mark.parametrize("max_components", [1, 2, 3])
@@ -86,12 +86,12 @@ def test_refuses_what_no_mentions_become(tags):
 
 
 def test_three_bodies_need_three_parts():
-    assert canonical_tags(3).accepts("BD O BD O BD".split())
-    assert not canonical_tags(2).accepts("BD O BD O BD".split())
+    assert canonical_tags(3).accepts(["BD", "O", "BD", "O", "BD"])
+    assert not canonical_tags(2).accepts(["BD", "O", "BD", "O", "BD"])
 
 
 def test_a_head_helps_an_odd_body_out():
-    assert canonical_tags(2).accepts("BH O BD O BD O BD".split())
+    assert canonical_tags(2).accepts(["BH", "O", "BD", "O", "BD", "O", "BD"])
 
 
 @pytest.mark.parametrize("max_components", [2, 3])

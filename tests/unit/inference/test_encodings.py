@@ -186,7 +186,7 @@ def test_sums_in_logs_give_the_same_probabilities(monkeypatch: pytest.MonkeyPatc
     scaled = distribution(made, scores)
     logs = distribution(made, scores)
     monkeypatch.setattr("hyperspan.inference.restricted.is_within_bounds_kernel", lambda *_: False)
-    monkeypatch.setattr("hyperspan.inference.restricted.reach_bound_kernel", lambda *_: 0.0)
+    monkeypatch.setattr("hyperspan.inference.restricted.reach_kernel", lambda *_: 0.0)
     for mention in all_mentions(6, max_parts=3)[::3]:
         assert logs.prob_of([mention]) == pytest.approx(scaled_prob(scaled, mention, monkeypatch), rel=1e-11)
     in_logs = logs.probable(0.02)
@@ -212,7 +212,7 @@ def test_improbable_mentions_are_no_trouble(monkeypatch: pytest.MonkeyPatch) -> 
     prob = distribution(made, scores).prob_of([long])
     assert 1e-300 < prob < 1e-180
     monkeypatch.setattr("hyperspan.inference.restricted.is_within_bounds_kernel", lambda *_: False)
-    monkeypatch.setattr("hyperspan.inference.restricted.reach_bound_kernel", lambda *_: 0.0)
+    monkeypatch.setattr("hyperspan.inference.restricted.reach_kernel", lambda *_: 0.0)
     assert distribution(made, scores).prob_of([long]) == pytest.approx(prob, rel=1e-9)
 
 

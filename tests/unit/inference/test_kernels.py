@@ -54,7 +54,7 @@ def summed_scaled(staircase: Staircase, scores: np.ndarray) -> tuple[float, floa
     alone = frontier_sum_kernel(table, 0, scores, 0, n_words, np.empty((n_nodes + 2) * n_states), exps, weights)
     states, expected = np.empty((n_words * (n_nodes + 1) + 1) * n_states), np.empty(scores.shape)
     both, _ = frontier_expected_kernel(
-        table, 0, scores, 0, n_words, 0.0, states, np.empty(n_states), exps, weights, np.empty(4 * n_nodes), expected
+        table, 0, scores, 0, n_words, np.inf, states, np.empty(n_states), exps, weights, np.empty(4 * n_nodes), expected
     )
     return alone, both, expected
 
@@ -228,7 +228,7 @@ def test_both_sides_of_the_bound_agree(staircase: Staircase) -> None:
     assert sides == {True, False}
 
 
-@pytest.mark.parametrize("size", [25.0, 40.0, 60.0])
+@pytest.mark.parametrize("size", [10.0, 15.0, 60.0])
 def test_beyond_the_bound_the_backward_sweep_tells_what_is_safe(size: float) -> None:
     """Scaled products go on where nothing that matters was lost, and say so where it was."""
     staircase, rng = Staircase(3), np.random.default_rng(11)
@@ -241,7 +241,7 @@ def test_beyond_the_bound_the_backward_sweep_tells_what_is_safe(size: float) -> 
         assert totals.log_partition[0] == pytest.approx(log_total, rel=1e-12)
         np.testing.assert_allclose(totals.expected, log_expected, atol=1e-9)
         is_safe.append(not np.array_equal(totals.expected, log_expected))
-    assert any(is_safe) or size > 40.0
+    assert any(is_safe) == (size < 60.0)
 
 
 def test_a_state_that_underflows_and_matters_is_found_out() -> None:
@@ -327,8 +327,8 @@ def test_forbidden_ends_in_a_long_sentence() -> None:
         if children & 1:
             scores[:, label] = -np.inf
     totals = sum_batch(one_block(staircase), scores, np.array([0, n_words]), n_threads=1)
-    assert totals.log_partition[0] == 0.0
-    assert np.all(totals.expected[:, 0] == 1.0)
+    assert totals.log_partition[0] == pytest.approx(0.0, abs=1e-9)
+    np.testing.assert_allclose(totals.expected[:, 0], 1.0, rtol=1e-9)
     assert np.all(totals.expected[:, 1:] == 0.0)
 
 

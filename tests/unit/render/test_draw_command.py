@@ -43,9 +43,11 @@ def test_svg_of_a_corpus_and_of_one_sentence(paper: Path):
 
 
 def test_text(paper: Path):
-    assert run(paper, "--format", "text", "--sentence", 5).stdout == (
-        "Ethanol Intoxication and withdrawal\n━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌━━━━━━━━━━ Finding\n━━━━━━━━━━━━━━━━━━━━ Finding\n"
-    )
+    assert run(paper, "--format", "text", "--sentence", 5).stdout.splitlines() == [
+        "Ethanol Intoxication and withdrawal",
+        "━━━━━━━╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌╌━━━━━━━━━━ Finding",
+        "━━━━━━━━━━━━━━━━━━━━ Finding",
+    ]
 
 
 def test_text_into_a_file_is_the_same_as_on_stdout(paper: Path, tmp_path: Path):
@@ -126,8 +128,8 @@ def test_a_large_corpus_as_svg_is_cut_and_says_so(tmp_path: Path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([], "draw needs a corpus or --text, and neither was given; expected one of them"),
-        (["{paper}", "--text", "x"], "draw needs a corpus or --text, and both was given; expected one of them"),
+        ([], "draw needs a corpus or --text, but neither was given; expected one of them"),
+        (["{paper}", "--text", "x"], "draw needs a corpus or --text, but both were given; expected one of them"),
         (["{paper}", "--sentence", "6"], "--sentence is 6, but there are only 5 sentences"),
     ],
 )

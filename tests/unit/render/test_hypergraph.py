@@ -61,7 +61,7 @@ def test_the_chosen_paths_are_the_mentions_that_the_encoding_means(sentence: Sen
 @given(sentences(max_tokens=6), st.sampled_from(("linear", *HYPERGRAPHS)))
 def test_every_drawing_is_xml_with_every_word(sentence: Sentence, name: str):
     root = ElementTree.fromstring(draw_hypergraph_svg(data_of(sentence, name, TYPES)))
-    assert sum("textLength" in text.attrib for text in root.iter(f"{SVG}text")) == len(sentence)
+    assert sum(text.attrib.get("class") == "hs-word" for text in root.iter(f"{SVG}text")) == len(sentence)
 
 
 def test_a_and_e_lead_to_every_word():

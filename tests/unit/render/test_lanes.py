@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 from hypothesis import given
 
@@ -18,7 +19,7 @@ def test_each_mention_is_on_one_lane_and_none_stand_in_the_same_place(sentence: 
     lanes = lay_lanes(sentence.mentions)
     assert sorted(mention for lane in lanes for mention in lane) == list(sentence.mentions)
     for lane in lanes:
-        for before, after in zip(lane, lane[1:], strict=False):
+        for before, after in pairwise(lane):
             assert before.end <= after.start
 
 

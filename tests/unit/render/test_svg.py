@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import pairwise
 from xml.etree import ElementTree
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from examples import EXAMPLES, INFARCTIONS
 from hyperspan import Mention, Sentence
 from hyperspan.render import draw_svg, sentence_data, sentence_picture, svg_document
+from hyperspan.render.svg import CELL
 from hyperspan.render.visible import visible_word
 from strategies import mentions, sentences
 
@@ -24,8 +27,8 @@ def words_of(root: ElementTree.Element) -> list[tuple[str, float, float, float]]
     """The words with left end, right end and height."""
     found = []
     for text in root.iter(f"{SVG}text"):
-        if "textLength" in text.attrib:
-            middle, width = float(text.attrib["x"]), float(text.attrib["textLength"])
+        if text.attrib.get("class") == "hs-word":
+            middle, width = float(text.attrib["x"]), cell_len(text.text or "") * CELL
             found.append((text.text or "", middle - width / 2, middle + width / 2, float(text.attrib["y"])))
     return found
 
@@ -144,11 +147,11 @@ def test_words_do_not_overlap_and_nothing_lies_outside(sentence: Sentence, width
     picture = sentence_picture(sentence, width=width)
     root = ElementTree.fromstring(svg_document([picture]))
     words = sorted((height, left, right) for _, left, right, height in words_of(root))
-    for (height, _, right), (next_height, left, _) in zip(words, words[1:], strict=False):
+    for (height, _, right), (next_height, left, _) in pairwise(words):
         assert height < next_height or right < left
     places = [bar for here in bars_of(root).values() for bar in here] + [word[1:] for word in words_of(root)]
     for left, right, height in places:
-        assert 0 <= left
+        assert left >= 0
         assert right <= picture.width
         assert 0 <= height <= picture.height
 
@@ -157,6 +160,12 @@ def test_a_right_to_left_sentence_begins_at_the_right():
     sentence = Sentence(["כאב", "acute", "pain", "בחזה"])
     words = words_of(ElementTree.fromstring(draw_svg(sentence)))
     assert [word[0] for word in sorted(words, key=lambda word: word[1])] == ["בחזה", "acute", "pain", "כאב"]
+
+
+def test_words_are_as_wide_as_their_cells_but_right_to_left_ones_are_not_stretched():
+    root = ElementTree.fromstring(draw_svg(Sentence(["chest", "急性", "כאב"])))
+    words = [text for text in root.iter(f"{SVG}text") if text.attrib.get("class") == "hs-word"]
+    assert [word.attrib.get("textLength") for word in words] == ["45", "36", None]
 
 
 def test_probability_is_weight_and_number():

@@ -84,5 +84,5 @@ def test_a_long_type_is_cut():
 
 def test_every_line_of_a_long_gap_shows_it():
     drawn = draw_text(LACERATION.with_mentions([Mention("A", [(0, 1), (16, 17)])]), width=40).plain.splitlines()
-    assert len(drawn) == 8
+    assert len(drawn) == 6
     assert all("╌" in line for line in drawn[1::2])

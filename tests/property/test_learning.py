@@ -1,0 +1,101 @@
+"""What must hold of thresholds, objectives and gradients, whatever the sentences are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperspan.features import Extractor, TemplateSet
+from hyperspan.learning import (
+    DEFAULT_THRESHOLD,
+    LOWEST_THRESHOLD,
+    Objective,
+    best_threshold,
+    choose_parameters,
+    encode_gold,
+)
+from hyperspan.mentions import Mention, Sentence
+from hyperspan.structures import structure
+from strategies import TYPES, sentences
+
+TEMPLATES = TemplateSet.parse('[words]\nhere = "word[0]"\nbefore = "word[-1]"\nprefix = "prefix1[0]"')
+
+probs = st.one_of(
+    st.sampled_from([LOWEST_THRESHOLD, 0.2, DEFAULT_THRESHOLD, 0.3000001, 0.3000002, 0.5, 1.0]),
+    st.floats(LOWEST_THRESHOLD, 1.0),
+)
+candidates = st.dictionaries(st.integers(0, 6), probs, max_size=5)
+corpora = st.lists(st.tuples(st.sets(st.integers(0, 6), max_size=4), candidates), min_size=1, max_size=4)
+
+
+def mention(place: int, prob: float | None = None) -> Mention:
+    return Mention("Finding", [(place, place + 1)], prob=prob)
+
+
+def f1_at(corpus: list[tuple[set[int], dict[int, float]]], threshold: float) -> float:
+    kept = [(gold, {place for place, prob in found.items() if prob >= threshold}) for gold, found in corpus]
+    n_right = sum(len(gold & found) for gold, found in kept)
+    total = sum(len(gold) + len(found) for gold, found in kept)
+    return 2.0 * n_right / total if total else 0.0
+
+
+@settings(max_examples=300)
+@given(corpora, st.sampled_from([DEFAULT_THRESHOLD, 0.5, 0.9]))
+def test_no_threshold_is_better_than_the_best(corpus, default):
+    threshold, f1 = best_threshold(
+        [[mention(place) for place in gold] for gold, _ in corpus],
+        [[mention(place, prob) for place, prob in found.items()] for _, found in corpus],
+        default,
+    )
+    cuts = {prob for _, found in corpus for prob in found.values()} | {default, 1.0, LOWEST_THRESHOLD}
+    has_gold = any(gold for gold, _ in corpus)
+    if has_gold:
+        assert f1 == pytest.approx(max(f1_at(corpus, cut) for cut in cuts))
+        assert f1_at(corpus, threshold) == pytest.approx(f1), "the threshold does not give the F1 it promises"
+        if f1_at(corpus, default) == pytest.approx(f1, abs=1e-12) and f1 > 0.0:
+            assert threshold == default
+    else:
+        assert (threshold, f1) == (default, 0.0)
+    assert 0.0 < threshold <= 1.0
+
+
+@settings(max_examples=25)
+@given(
+    st.lists(sentences(max_tokens=5, max_mentions=3), min_size=1, max_size=3),
+    st.sampled_from(["encodings", "mention-sets", "published"]),
+    st.sampled_from(["mention", "shared", "split", "linear"]),
+    st.integers(0, 2**16),
+)
+def test_the_gradient_points_along_the_slope(corpus: list[Sentence], over, name, seed):
+    if name == "linear":
+        over = "encodings"
+    held = structure(name, TYPES, 2)
+    extractor = Extractor(TEMPLATES, threads=1)
+    block = extractor.fit_transform(corpus)
+    gold = encode_gold(held, corpus, over)
+    assert extractor.index_ is not None
+    parameters = choose_parameters(held, block, gold, len(extractor.index_), frequent=2, with_prior=over != "encodings")
+    function = Objective(held, block, gold, parameters, over=over, l2=0.1, n_threads=1)
+    rng = np.random.default_rng(seed)
+    weights, direction = 0.3 * rng.normal(size=(2, parameters.n_weights))
+    _, gradient = function(weights)
+    ahead, behind = function(weights + 1e-5 * direction)[0], function(weights - 1e-5 * direction)[0]
+    slope = (ahead - behind) / 2e-5
+    assert float(gradient @ direction) == pytest.approx(slope, rel=1e-5, abs=1e-5)
+
+
+@settings(max_examples=25)
+@given(st.lists(sentences(max_tokens=5, max_mentions=3), min_size=1, max_size=3), st.integers(0, 2**16))
+def test_a_likelihood_is_never_above_one(corpus: list[Sentence], seed):
+    for name, over in (("shared", "encodings"), ("split", "mention-sets"), ("linear", "encodings")):
+        held = structure(name, TYPES, 3)
+        extractor = Extractor(TEMPLATES, threads=1)
+        block = extractor.fit_transform(corpus)
+        gold = encode_gold(held, corpus, over)
+        assert extractor.index_ is not None
+        parameters = choose_parameters(held, block, gold, len(extractor.index_))
+        weights = np.random.default_rng(seed).normal(size=parameters.n_weights)
+        value, _ = Objective(held, block, gold, parameters, over=over, l2=0.0, n_threads=1)(weights)
+        assert value >= -1e-9
