@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.features import Extractor
 from hyperspan.inference import Distribution, distribution
-from hyperspan.learning import score_words
+from hyperspan.learning import Parameters
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.render import draw_hypergraph_svg, draw_text, hypergraph_data
 from hyperspan.structures import Encoding, Hypergraph, Linear
 from hyperspan.structures.staircase import NO_START
-
-if TYPE_CHECKING:
-    from hyperspan.recognizer import Recognizer
 
 SHOWN_EDGES = 0.01
 """Edges that are not chosen are listed from this expected count on."""
@@ -110,24 +108,35 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(recognizer: Recognizer, sentence: Sentence, top: int = 8) -> Explanation:
-    """Explain what a model makes of a sentence; ``top`` is how many features are named for each mention."""
-    (annotated,) = recognizer.prepare([sentence])
-    (found,) = recognizer.find([annotated])
-    structure = recognizer.structure_
-    block = recognizer.extractor_.transform([annotated])
-    scores = score_words(structure, recognizer.parameters_, recognizer.weights_, block)
-    over = recognizer.distribution_of(scores)
+def explain(
+    sentence: Sentence,
+    over: Distribution,
+    extractor: Extractor,
+    parameters: Parameters,
+    weights: NDArray[np.float64],
+    top: int = 8,
+) -> Explanation:
+    """Explain what a model makes of a sentence.
+
+    Parameters
+    ----------
+    sentence : Sentence
+        As the model sees it, with the mentions found.
+    over : Distribution
+        Over the outcomes of the sentence.
+    extractor, parameters, weights
+        The model's.
+    top : int
+        How many features are named for each mention.
+    """
     expected = over.expected_counts()
     best = over.best().edges
-    names = recognizer.extractor_.describe(annotated)
+    features = _features(sentence, extractor)
     reasons = {}
-    for mention in found.mentions:
+    for mention in sentence.mentions:
         moved = _given(over, mention, best).expected_counts() - expected
-        reasons[mention] = _reasons(recognizer, annotated, moved, names, top)
-    return Explanation(
-        sentence.with_mentions(found.mentions), structure, best, scores, expected, over.log_partition(), reasons
-    )
+        reasons[mention] = _reasons(features, moved, parameters, weights)[:top]
+    return Explanation(sentence, over.structure, best, over.scores, expected, over.log_partition(), reasons)
 
 
 def _given(over: Distribution, mention: Mention, best: Encoding) -> Distribution:
@@ -148,26 +157,27 @@ def _given(over: Distribution, mention: Mention, best: Encoding) -> Distribution
     return distribution(structure, scores, over=over.over)
 
 
-def _reasons(
-    recognizer: Recognizer,
-    sentence: Sentence,
-    moved: NDArray[np.float64],
-    names: list[list[str]],
-    top: int,
-) -> list[Reason]:
-    parameters = recognizer.parameters_
-    pair_weight = recognizer.weights_[parameters.n_labels + parameters.n_transitions :]
-    index = recognizer.extractor_.index_
+def _features(sentence: Sentence, extractor: Extractor) -> list[tuple[int, str, int]]:
+    """Return the features of a sentence that the model knows: word, name and id."""
+    index = extractor.index_
     assert index is not None
-    hashes = next(iter(recognizer.extractor_.hash_blocks([sentence])))
-    ids = index.ids_of(hashes.hash)
+    (block,) = extractor.hash_blocks([sentence])
+    names = [(word, name) for word, texts in enumerate(extractor.describe(sentence)) for name in texts]
+    ids = index.ids_of(block.hash).tolist()
+    return [(word, name, feature) for (word, name), feature in zip(names, ids, strict=True) if feature >= 0]
+
+
+def _reasons(
+    features: list[tuple[int, str, int]],
+    moved: NDArray[np.float64],
+    parameters: Parameters,
+    weights: NDArray[np.float64],
+) -> list[Reason]:
+    pair_weight = weights[parameters.n_labels + parameters.n_transitions :]
     found = []
-    for word, texts in enumerate(names):
-        for name, feature in zip(texts, ids[hashes.first_feature[word] : hashes.first_feature[word + 1]], strict=True):
-            if feature >= 0:
-                pairs = slice(parameters.first_pair[feature], parameters.first_pair[feature + 1])
-                amount = float((pair_weight[pairs] * moved[word, parameters.pair_label[pairs]]).sum())
-                if amount:
-                    found.append(Reason(word, name, amount))
-    found.sort(key=lambda reason: (-abs(reason.amount), reason.word, reason.feature))
-    return found[:top]
+    for word, name, feature in features:
+        pairs = slice(parameters.first_pair[feature], parameters.first_pair[feature + 1])
+        amount = float((pair_weight[pairs] * moved[word, parameters.pair_label[pairs]]).sum())
+        if amount:
+            found.append(Reason(word, name, amount))
+    return sorted(found, key=lambda reason: (-abs(reason.amount), reason.word, reason.feature))

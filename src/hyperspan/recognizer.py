@@ -545,19 +545,15 @@ class Recognizer:
 
     # Looking inside
 
-    def prepare(self, units: Iterable[Unit]) -> list[Sentence]:
-        """Return sentences as the model sees them: documents split, columns filled by the model's annotator."""
-        return list(self._annotator().annotate(as_sentences(units)))
-
-    def distribution_of(self, scores: NDArray[np.float64]) -> Distribution:
-        """Return the distribution that scores of shape (n_words, n_labels) give with the model's transitions."""
-        self._require_weights()
-        return self._distribution(scores, self.weights_)
-
     def explain(self, sentence: Sentence, *, top: int = 8) -> Explanation:
         """Return edge probabilities, the best structure, mentions, and the features that moved each of them."""
         self._require_weights()
-        return explain(self, sentence, top)
+        (annotated,) = self._annotator().annotate([sentence])
+        (over,) = self._distributions([annotated])
+        found = self._decoded(over, self.decode, self.threshold_)
+        return explain(
+            annotated.with_mentions(found.mentions), over, self.extractor_, self.parameters_, self.weights_, top
+        )
 
     def summary(self) -> dict[str, Any]:
         """Return what the model is, as plain data."""

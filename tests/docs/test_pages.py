@@ -1,9 +1,9 @@
 """Everything that a reader is shown runs.
 
 In README.md and docs/*.md, ```` ```python ```` blocks with ``>>>`` are doctests, and in ```` ```console ```` blocks the
-lines after ``$`` are run and must print what stands below them (``...`` stands for anything). The blocks of a page run
-one after another in one empty folder and share their Python names. ```` ```sh ```` blocks are only read: their commands
-and options must exist.
+lines after ``$`` are run and must print what stands below them (a line ``...`` or ``…`` stands for anything). The blocks
+of a page run one after another in one empty folder and share their Python names. ```` ```sh ```` blocks are only read:
+their commands and options must exist.
 """
 
 from __future__ import annotations
@@ -79,6 +79,7 @@ def run_console(block: Block, page: Path) -> None:
     environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
     for chunk in re.split(r"^\$ ", block.text, flags=re.MULTILINE)[1:]:
         command, _, expected = chunk.partition("\n")
+        expected = re.sub(r"^…$", "...", expected, flags=re.MULTILINE)
         done = subprocess.run(
             command,
             shell=True,

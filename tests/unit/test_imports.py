@@ -22,7 +22,7 @@ STEPS = (
     ("inference", "features"),
     ("learning", "ambiguity", "render"),
     ("model_file",),
-    ("checkpoint",),
+    ("checkpoint", "explanation"),
     ("recognizer",),
     ("experiments", "server", "neural", "integrations"),
     ("cli",),

@@ -1,4 +1,4 @@
-"""``hyperspan demo``: what discontiguous mentions look like, on the embedded corpus."""
+"""``hyperspan demo``: the whole story on the embedded corpus."""
 
 from __future__ import annotations
 
@@ -8,30 +8,53 @@ from typing import Annotated
 import typer
 
 from hyperspan.cli.console import JsonOption, print_json, say, stdout
+from hyperspan.cli.train import StructureChoice, StructureOption, Watch
+from hyperspan.corpora.splitting import SPLITS
 from hyperspan.mentions import Sentence
+
+MAX_ITERATIONS = 60
+"""Enough to see what the model can do; a real training goes on until it has converged."""
 
 
 def demo(
-    documents: Annotated[int, typer.Option("--documents", min=1, help="How many reports to write.")] = 300,
+    documents: Annotated[int, typer.Option("--documents", min=6, help="How many reports to write.")] = 300,
     seed: Annotated[int, typer.Option("--seed", help="Which reports.")] = 0,
     draw: Annotated[int, typer.Option("--draw", min=0, help="How many sentences to draw.")] = 5,
+    structure: StructureOption = StructureChoice.SHARED,
     json: JsonOption = False,
 ) -> None:
-    """Write the embedded corpus (invented reports, no clinical data), count it and draw some sentences.
+    """Train on the embedded corpus (invented reports, no clinical data), score its test split and draw what was found.
 
     Example: hyperspan demo --draw 10
     """
+    from hyperspan.cli.evaluate import print_evaluation
     from hyperspan.cli.stats import print_statistics, table_of
     from hyperspan.corpora import demo as corpus
+    from hyperspan.evaluation import evaluate
+    from hyperspan.recognizer import Recognizer
 
     sentences = list(corpus.stream(documents, seed=seed, split=None, unit="sentences"))
     table = table_of(sentences)
+    if not json:
+        say.info("The embedded corpus: reports written by a grammar, not by any hospital.\n")
+        print_statistics(table)
+    train, dev, test = ([sentence for sentence in sentences if sentence.split == name] for name in SPLITS)
+    watch = Watch(MAX_ITERATIONS, None)
+    say.info(f"\nTraining {structure.value!r} on {len(train):,} sentences …")
+    recognizer = Recognizer(structure=structure.value, max_iterations=MAX_ITERATIONS)
+    recognizer.fit(train, dev=dev, on_iteration=watch)
+    watch.close()
+    found = [
+        sentence.with_mentions(found.mentions) for sentence, found in zip(test, recognizer.find(test), strict=True)
+    ]
+    scores = evaluate(test, found)
     if json:
-        print_json(table)
+        print_json({**table, "scores": scores.as_dict()})
         return
-    say.info("The embedded corpus: reports written by a grammar, not by any hospital.\n")
-    print_statistics(table)
-    draw_sentences(worth_seeing(sentences, draw), types=sorted(table["types"]))
+    say.info("\nOn the test split, whose words and constructions are partly new:\n")
+    print_evaluation(scores)
+    say.info("\nWhat was found, with its probability:")
+    draw_sentences(worth_seeing(found, draw), types=recognizer.types_)
 
 
 def worth_seeing(sentences: Sequence[Sentence], n_wanted: int) -> list[Sentence]:
