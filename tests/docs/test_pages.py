@@ -1,7 +1,7 @@
 """Everything that a reader is shown runs.
 
 In README.md and docs/*.md, ```` ```python ```` blocks with ``>>>`` are doctests, and in ```` ```console ```` blocks the
-lines after ``$`` are run and must print what stands below them (a line ``...`` or ``…`` stands for anything). The blocks
+lines after ``$`` are run and must print what stands below them (a line ``...`` or ``…`` stands for anything). Blocks
 of a page run one after another in one empty folder and share their Python names. ```` ```sh ```` blocks are only read:
 their commands and options must exist.
 """

@@ -271,10 +271,9 @@ def test_a_sentence_without_end_is_refused_in_training_and_read_in_prediction():
         Recognizer(**QUICK).fit(TINY, dev=[replace(endless, place="notes.jsonl:7")])
     recognizer = Recognizer(**QUICK).fit(TINY)
     calm = Sentence([*["all", "is", "well"] * 16_660, "no", "blood", "seen"])
+    (found,) = recognizer.find([calm], threshold=0.5)
+    assert found == Found((Mention("Finding", [(len(calm) - 2, len(calm) - 1)]),))
     for decode in ("probable", "enough", "all"):
-        (found,) = recognizer.find([calm], decode=decode, threshold=0.5)
-        assert found.mentions == (Mention("Finding", [(len(calm) - 2, len(calm) - 1)]),)
-        assert not found.truncated
         (found,) = recognizer.find([endless], decode=decode)
         assert found.mentions
         assert all(0.0 <= (mention.prob or 0.0) <= 1.0 for mention in found.mentions)

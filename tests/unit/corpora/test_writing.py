@@ -93,3 +93,10 @@ def test_splits_become_files_or_folders_and_come_back(tmp_path):
     write_splits({"train": [DOCUMENT], "dev": []}, tmp_path / "folders", format="brat")
     assert sorted(os.listdir(tmp_path / "folders")) == ["dev", "train"]
     assert [(unit.doc, unit.split) for unit in corpora.read(tmp_path / "folders")] == [("train/a", "train")]
+
+
+def test_splits_are_written_in_the_flavour_of_their_suffix(tmp_path, monkeypatch):
+    bioc = corpora.format_named("bioc")
+    monkeypatch.setattr(writing, "format_named", lambda name: replace(bioc, suffixes=(".json",)))
+    write_splits({"train": [DOCUMENT]}, tmp_path / "out", format="bioc")
+    assert (tmp_path / "out" / "train.json").read_bytes().startswith(b'{"bioctype":"BioCCollection"')
