@@ -1,9 +1,31 @@
 """Find mentions whose words need not be adjacent and may overlap."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from hyperspan.errors import HyperspanError
 from hyperspan.findings import Finding, Findings
 from hyperspan.mentions import Corpus, Document, Mention, Sentence
 
+if TYPE_CHECKING:
+    from hyperspan.recognizer import Recognizer
+
 __version__ = "0.1.0"
 
-__all__ = ["Corpus", "Document", "Finding", "Findings", "HyperspanError", "Mention", "Sentence", "__version__"]
+__all__ = [
+    "Corpus",
+    "Document",
+    "Finding",
+    "Findings",
+    "HyperspanError",
+    "Mention",
+    "Recognizer",
+    "Sentence",
+    "__version__",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Recognizer":  # brings compiled code, so it is loaded when it is asked for
+        return import_module("hyperspan.recognizer").Recognizer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

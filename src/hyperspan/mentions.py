@@ -6,6 +6,7 @@ characters in a `Document`.
 
 from __future__ import annotations
 
+import copyreg
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,6 +30,13 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 def _nothing() -> Mapping[str, Any]:
     return NOTHING
+
+
+def _frozen(mapping: dict[str, Any]) -> MappingProxyType[str, Any]:
+    return MappingProxyType(mapping)
+
+
+copyreg.pickle(MappingProxyType, lambda mapping: (_frozen, (dict(mapping),)))  # so that other processes can have it
 
 
 @total_ordering

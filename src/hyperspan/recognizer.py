@@ -125,7 +125,7 @@ class Recognizer:
         structure: str = "shared",
         max_components: int = 3,
         distribution: Over = "encodings",
-        l2: float | Literal["auto"] = 0.5,
+        l2: float | Literal["auto"] = 1.0,
         features: str | Path | TemplateSet = "default",
         clusters: ClusterPaths | None = None,
         lexicon: SemanticCategories | None = None,

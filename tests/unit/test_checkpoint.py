@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +46,6 @@ def killer(after: int) -> Any:
             raise Killed
 
     return kill
-
-
-def n_records(**options: Any) -> int:
-    seen: list[Record] = []
-    Recognizer(**options).fit(SENTENCES, on_iteration=seen.append)
-    return len(seen)
 
 
 @pytest.mark.usefixtures("often")
@@ -137,7 +132,7 @@ def test_checkpoints_are_written_from_time_to_time(tmp_path: Path, monkeypatch: 
         keeper.save_in_time(search)
         now[0] += 1.0
     assert written[0] == checkpoint.PERIOD
-    gaps = [after - before for before, after in zip(written, written[1:], strict=False)]
+    gaps = [after - before for before, after in pairwise(written)]
     assert gaps
     assert all(gap >= 50.0 for gap in gaps), "more than a tenth of the time went into checkpoints"
 

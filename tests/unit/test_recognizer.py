@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import pickle
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -389,6 +390,14 @@ def test_unknown_ways_to_decode_and_thresholds_are_refused(trained: Recognizer):
     for threshold in (0.0, -1.0, 1.1, float("nan")):
         with pytest.raises(UsageError, match=r"threshold is .*; expected a number above 0 and up to 1"):
             list(trained.find(TEST, threshold=threshold))
+
+
+def test_what_is_read_and_found_can_be_sent_to_another_process(trained: Recognizer, documents: Sequence[Document]):
+    for unit in (TEST[0], Sentence(["bare"]), documents[0], *trained.annotate(TEST[:3])):
+        assert pickle.loads(pickle.dumps(unit)) == unit
+    found = next(iter(trained.find(TEST, top=2)))
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert same(pickle.loads(pickle.dumps(trained)).predict(TEST[:3]), trained.predict(TEST[:3]))
 
 
 # Scoring

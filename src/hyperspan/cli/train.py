@@ -62,7 +62,7 @@ def train(
     ] = None,
     structure: StructureOption = StructureChoice.SHARED,
     max_components: MaxComponentsOption = 3,
-    l2: Annotated[str, typer.Option("--l2", help="The penalty on weights: a number, or auto.")] = "0.5",
+    l2: Annotated[str, typer.Option("--l2", help="The penalty on weights: a number, or auto.")] = "1.0",
     distribution: Annotated[
         DistributionChoice, typer.Option("--distribution", help="What probabilities are over.")
     ] = DistributionChoice.ENCODINGS,

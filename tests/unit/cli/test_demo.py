@@ -16,14 +16,16 @@ def run(*arguments: object):
     return CliRunner().invoke(app, ["demo", *map(str, arguments)], catch_exceptions=False)
 
 
-def test_counts_and_drawn_sentences():
-    result = run("--documents", 30, "--draw", 3)
+def test_counts_scores_and_drawn_sentences():
+    result = run("--documents", 30, "--draw", 1)
     assert result.exit_code == 0
     assert "not by any hospital" in result.stderr
-    table, *drawn = result.stdout.split("\n\n")
-    assert table.split()[:4] == ["train", "dev", "test", "all"]
-    assert len(drawn) == 3
-    assert all("╌" in drawing and "━" in drawing for drawing in drawn)
+    assert result.stdout.split()[:4] == ["train", "dev", "test", "all"]
+    assert "discontiguous mentions" in result.stdout
+    words, *lanes = result.stdout.rstrip().rsplit("\n\n", 1)[1].splitlines()
+    assert lanes
+    assert all(len(lane.split()[0]) <= len(words) for lane in lanes)
+    assert "╌" in "".join(lanes)
 
 
 def test_the_same_seed_gives_the_same():
@@ -31,8 +33,9 @@ def test_the_same_seed_gives_the_same():
     assert run("--documents", 12, "--seed", 3).stdout != run("--documents", 12, "--seed", 4).stdout
 
 
-def test_json_is_the_table():
+def test_json_is_the_table_with_the_scores():
     table = json.loads(run("--documents", 12, "--json").stdout)
+    assert set(table["scores"]["all"]) >= {"precision", "recall", "f1"}
     assert list(table["splits"]) == ["train", "dev", "test"]
     assert set(table["types"]) == {"Anatomy", "Drug", "Finding", "Procedure"}
 
