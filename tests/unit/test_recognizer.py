@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 import pickle
+import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -59,7 +61,7 @@ def test_fit_returns_itself_and_learns(trained: Recognizer):
     assert recognizer.fit(TINY) is recognizer
     assert recognizer.types_ == ("Finding",)
     assert recognizer.structure_.name == "shared"
-    assert recognizer.l2_ == 0.5
+    assert recognizer.l2_ == Recognizer().l2
     assert recognizer.threshold_ == DEFAULT_THRESHOLD
     assert recognizer.dev_scores_ == {}
     assert recognizer.left_out_ == 0
@@ -457,6 +459,12 @@ def test_parameters_are_stored_as_given():
         recognizer.set_params(depth=3)
     with pytest.raises(TypeError):
         Recognizer("shared")  # type: ignore[misc]
+
+
+def test_the_page_names_every_option_with_its_default():
+    page = (Path(__file__).parents[2] / "docs" / "recognizer.md").read_text(encoding="utf-8")
+    told = dict(re.findall(r"^\| `(\w+)` \| `(.+?)` \|", page, re.MULTILINE))
+    assert told == {name: repr(value) for name, value in Recognizer().get_params().items()}
 
 
 def test_clone_and_grid_search():

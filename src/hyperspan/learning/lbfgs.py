@@ -18,10 +18,11 @@ from scipy.optimize import line_search
 from hyperspan.learning.vectors import add_kernel, dot_kernel
 
 Vector = NDArray[np.float64]
+Remembered = NDArray[np.float32]
 Function = Callable[[Vector], tuple[float, Vector]]
 
 HISTORY = 6
-"""How many steps the recursion remembers."""
+"""How many steps the recursion remembers, in single precision: they only shape the direction, and take most memory."""
 
 PERIOD = 10
 """Over how many iterations the objective must have fallen by the tolerance for the search to go on."""
@@ -35,8 +36,8 @@ class State:
     value: float = 0.0
     gradient: Vector = field(default_factory=lambda: np.empty(0))
     previous_value: float | None = None
-    steps: list[Vector] = field(default_factory=list)
-    changes: list[Vector] = field(default_factory=list)
+    steps: list[Remembered] = field(default_factory=list)
+    changes: list[Remembered] = field(default_factory=list)
     curvatures: list[float] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
     iteration: int = 0
@@ -54,7 +55,7 @@ class State:
             "n_evaluations": self.n_evaluations,
             "stopped": self.stopped,
         }
-        arrays = {"weights": self.weights, "gradient": self.gradient}
+        arrays: dict[str, NDArray[Any]] = {"weights": self.weights, "gradient": self.gradient}
         for place, (step, change) in enumerate(zip(self.steps, self.changes, strict=True)):
             arrays[f"step{place}"], arrays[f"change{place}"] = step, change
         return numbers, arrays
@@ -142,7 +143,8 @@ def _step(state: State, function: Function) -> None:
     if line is None:
         state.stopped = "stopped: no step lowers the objective any further"
         return
-    step, change = line.weights - state.weights, line.gradient - state.gradient
+    step = (line.weights - state.weights).astype(np.float32)
+    change = (line.gradient - state.gradient).astype(np.float32)
     curvature = dot_kernel(step, change)
     if curvature > 1e-10 * dot_kernel(change, change):
         state.steps.append(step)

@@ -7,14 +7,15 @@ it waits for all of them where cores are busy.
 from __future__ import annotations
 
 import numba
+import numpy as np
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
 def dot_kernel(left, right):
-    """Return the dot product of two vectors."""
+    """Return the dot product of two vectors of either precision, summed in double."""
     total = 0.0
     for place in range(left.shape[0]):
-        total += left[place] * right[place]
+        total += np.float64(left[place]) * np.float64(right[place])
     return total
 
 
