@@ -23,6 +23,7 @@ from hyperspan.features import Extractor, FeatureBlock, TemplateSet
 from hyperspan.features.columns import ClusterPaths, SemanticCategories
 from hyperspan.features.templates import NAMED
 from hyperspan.inference import OVER, Distribution, Outcome, Over, distribution
+from hyperspan.inference.tag_sequences import TagSequences
 from hyperspan.learning import (
     DEFAULT_THRESHOLD,
     L2_CHOICES,
@@ -54,6 +55,7 @@ AnyUnit = TypeVar("AnyUnit", bound=Unit)
 _BATCH_WORDS = 4_096
 _HELD_OUT = 10
 _LONGEST_SHOWN = 60
+_MOST_WORK = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,9 +496,7 @@ class Recognizer:
     def _decoded(self, over: Distribution, how: Decode, threshold: float) -> Decoded:
         if how == "probable":
             return over.probable(threshold)
-        decoded = self._read(over.best(), how)
-        with_prob = tuple(replace(mention, prob=over.prob_of([mention])) for mention in decoded.mentions)
-        return replace(decoded, mentions=with_prob)
+        return _with_probs(over, self._read(over.best(), how))
 
     def _read(self, outcome: Outcome, how: Decode) -> Decoded:
         if outcome.mentions is not None:
@@ -728,6 +728,22 @@ def _hold_out(train: Sequence[Sentence], seed: int) -> tuple[list[Sentence], lis
         )
     kept = [sentence for name, sentence in zip(names, train, strict=True) if name not in held]
     return kept, [sentence for name, sentence in zip(names, train, strict=True) if name in held]
+
+
+def _with_probs(over: Distribution, decoded: Decoded) -> Decoded:
+    """Return mentions with their probability; no more of them than can be worked out in some seconds."""
+    if isinstance(over, TagSequences):  # its probabilities are counted in samples: all of them at once
+        sampled = over.probable(0.0, limit=max(1, _MOST_WORK))
+        known = {mention: mention.prob for mention in sampled.mentions}
+        with_prob = [replace(mention, prob=known.get(mention, 0.0)) for mention in decoded.mentions]
+        return replace(decoded, mentions=tuple(with_prob))
+    with_prob, work = [], 0
+    for mention in decoded.mentions:
+        work += mention.end - mention.start + over.n_words // 100
+        if with_prob and work > _MOST_WORK:
+            return Decoded(tuple(with_prob), truncated=True)
+        with_prob.append(replace(mention, prob=over.prob_of([mention])))
+    return replace(decoded, mentions=tuple(with_prob))
 
 
 def _named(templates: TemplateSet) -> TemplateSet | str:

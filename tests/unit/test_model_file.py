@@ -301,7 +301,7 @@ def _array(name: str, value: Any) -> Any:
         (_setting("surprise", 1), "was not written by this program"),
         (_setting("decode", "best"), "was not written by this program: decode is 'best'"),
     ],
-    ids=str,
+    ids=lambda value: value if isinstance(value, str) else "change",
 )
 def test_what_a_forger_might_write_is_refused_with_a_sentence(folder: Path, tmp_path: Path, change: Any, message: str):
     (tmp_path / "x").write_bytes(forged((folder / "a.model").read_bytes(), change))

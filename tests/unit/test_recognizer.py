@@ -276,17 +276,33 @@ def test_a_sentence_without_end_is_refused_in_training_and_read_in_prediction():
     calm = Sentence([*["all", "is", "well"] * 16_660, "no", "blood", "seen"])
     (found,) = recognizer.find([calm], threshold=0.5)
     assert found == Found((Mention("Finding", [(len(calm) - 2, len(calm) - 1)]),))
-    for decode in ("probable", "enough", "all"):
-        (found,) = recognizer.find([endless], decode=decode)
-        assert found.mentions
-        assert all(0.0 <= (mention.prob or 0.0) <= 1.0 for mention in found.mentions)
+    (found,) = recognizer.find([endless])
+    assert found.mentions
+    assert all(0.0 <= (mention.prob or 0.0) <= 1.0 for mention in found.mentions)
+
+
+@pytest.mark.parametrize("decode", ["enough", "all"])
+def test_the_work_on_probabilities_is_bounded(decode, monkeypatch):
+    recognizer = Recognizer(**QUICK).fit(TINY)
+    long = Sentence([*TINY[0].tokens, *TINY[1].tokens] * 20)
+    (whole,) = recognizer.find([long], decode=decode)
+    assert len(whole.mentions) > 3
+    assert not whole.truncated
+    for most_work, n_kept in ((0, 1), (10**9, len(whole.mentions))):
+        monkeypatch.setattr("hyperspan.recognizer._MOST_WORK", most_work)
+        (found,) = recognizer.find([long], decode=decode)
+        assert found.mentions == whole.mentions[:n_kept]
+        assert found.truncated == (n_kept < len(whole.mentions))
 
 
 # Finding
 
 
-def test_probabilities_are_those_of_the_distribution(trained: Recognizer):
+@pytest.mark.parametrize("structure", ["shared", "linear"])
+def test_probabilities_are_those_of_the_distribution(trained: Recognizer, structure: str):
     sentences = [sentence for sentence in TEST if sentence.mentions][:8]
+    if structure == "linear":
+        trained, sentences = Recognizer(**QUICK, structure="linear").fit(TINY), TINY[:4]
     for decode in ("probable", "enough", "all"):
         found = list(trained.find(sentences, decode=decode))
         assert any(here.mentions for here in found)

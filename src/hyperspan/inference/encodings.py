@@ -35,9 +35,13 @@ class Encodings(HypergraphDistribution):
     def __init__(self, structure: Hypergraph, scores: NDArray[np.float64]) -> None:
         super().__init__(structure, scores)
         self._known_borders: dict[int, Borders] = {}
+        self._known_scores: dict[int, NDArray[np.float64]] = {}
 
     def _of_block(self, block: Block) -> tuple[StaircaseTable, Automaton, NDArray[np.float64]]:
-        return staircase_table(block.staircase), staircase_automaton(block.staircase), self.block_scores(block)
+        if block.first_label not in self._known_scores:
+            self._known_scores[block.first_label] = self.block_scores(block)
+        scores = self._known_scores[block.first_label]
+        return staircase_table(block.staircase), staircase_automaton(block.staircase), scores
 
     def k_best(self, k: int) -> list[Outcome]:
         check_at_least_one("k", k)
