@@ -31,6 +31,14 @@ def shared_data() -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def not_quiet() -> None:
+    """A command that was run with --quiet must not silence the next test."""
+    from hyperspan.cli.console import set_quiet
+
+    set_quiet(False)
+
+
 @pytest.fixture
 def golden(request: pytest.FixtureRequest):
     """Compare a text with an expected file, or rewrite that file under --update-golden."""
