@@ -17,23 +17,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import random
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numba
-import numpy as np
-
-import hyperspan
+from common import environment
 from hyperspan import Sentence, corpora
 from hyperspan.features.brown import Clusters, average_mutual_information, brown_clusters, count_bigrams
 
@@ -73,7 +67,7 @@ def main() -> None:
         "ours": ours(sentences, n_clusters, options.rounds),
         "peers": [peer(sentences, n_clusters, alpha, options.peer_limit) for alpha in SMOOTHING],
         "recorded": RECORDED if size == "full" else {},
-        "env": environment(),
+        "env": environment("hyperspan", "numpy", "numba", "brown-clustering", threads=1),
     }
     show(report)
     if options.json:
@@ -189,39 +183,6 @@ def show(report: dict[str, Any]) -> None:
             print(f"{name:<38}{peer['seconds']:>10.2f}{ratio:>8.1f}{peer['information']:>13.4f}")
     for name, seconds in report["recorded"].items():
         print(f"{name + ', recorded earlier':<38}{seconds:>10.2f}{seconds / ours['median']:>8.1f}{'':>13}")
-
-
-def environment() -> dict[str, Any]:
-    """Return what the figures depend on."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    try:
-        peer_version = version("brown-clustering")
-    except PackageNotFoundError:
-        peer_version = None
-    return {
-        "commit": commit.stdout.strip(),
-        "cpu": cpu_name(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "threads": 1,
-        "python": platform.python_version(),
-        "hyperspan": hyperspan.__version__,
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "brown-clustering": peer_version,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-
-
-def cpu_name() -> str:
-    """Return the processor's name, as far as the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 if __name__ == "__main__":

@@ -20,21 +20,17 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import statistics
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
-import hyperspan
+from common import environment
 from hyperspan import Sentence, corpora
 from hyperspan.features import Extractor, Lexicon
 from hyperspan.features.columns import hash_text
@@ -63,7 +59,8 @@ def main() -> None:
     if options.quick:
         sentences = first_tokens(sentences, QUICK_TOKENS)
     result = measure(sentences, rounds=options.rounds or (3 if options.quick else 5), threads=options.threads)
-    report = {"benchmark": "features", "corpus": name, "quick": options.quick, **result, "env": environment()}
+    env = environment("hyperspan", "numpy", "numba", threads=options.threads)
+    report = {"benchmark": "features", "corpus": name, "quick": options.quick, **result, "env": env}
     show(report)
     if options.json:
         options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
@@ -235,34 +232,6 @@ def time_in_turn(
                 wall[name].append(time.perf_counter() - begin)
                 cpu[name].append(time.process_time() - cpu_begin)
     return wall, cpu
-
-
-def environment() -> dict[str, Any]:
-    """Return what the figures depend on."""
-    git = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
-    return {
-        "commit": git.stdout.strip() or None,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "cpu": cpu_name(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "system": platform.platform(),
-        "versions": {
-            "python": platform.python_version(),
-            "hyperspan": hyperspan.__version__,
-            "numpy": np.__version__,
-            "numba": numba.__version__,
-        },
-    }
-
-
-def cpu_name() -> str:
-    """Return the processor's name, as far as the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 def show(report: dict[str, Any]) -> None:

@@ -12,20 +12,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
 import statistics
-import subprocess
 import time
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 
-import hyperspan
+from common import environment
 from hyperspan.features.lexicon import Lexicon
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,7 +36,12 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="write the figures to this file")
     options = parser.parse_args()
     size = "quick" if options.quick else "full"
-    report = {"benchmark": "lexicon", "size": size, **measure(*SIZES[size], options.rounds), "env": environment()}
+    report = {
+        "benchmark": "lexicon",
+        "size": size,
+        **measure(*SIZES[size], options.rounds),
+        "env": environment("hyperspan", "numpy", "numba", threads=1),
+    }
     show(report)
     if options.json:
         options.json.write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
@@ -135,34 +135,6 @@ def show(report: dict[str, Any]) -> None:
     print(f"{'match':<24}{report['tokens_a_second']:>12,.0f} tokens a second")
     print(f"{'memory, arrays':<24}{report['bytes_a_phrase']:>12.1f} bytes a phrase")
     print(f"{'file':<24}{report['file_bytes_a_phrase']:>12.1f} bytes a phrase")
-
-
-def environment() -> dict[str, Any]:
-    """Return what the figures depend on."""
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    return {
-        "commit": commit.stdout.strip(),
-        "cpu": cpu_name(),
-        "cores": os.cpu_count(),
-        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "threads": 1,
-        "python": platform.python_version(),
-        "hyperspan": hyperspan.__version__,
-        "numpy": np.__version__,
-        "numba": numba.__version__,
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-    }
-
-
-def cpu_name() -> str:
-    """Return the processor's name, as far as the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ class Record:
 
     def as_dict(self, *, with_time: bool = True) -> dict[str, Any]:
         """Return the record as plain data; without the time for what must not differ from run to run."""
-        record = {
+        record: dict[str, Any] = {
             "l2": self.l2,
             "iteration": self.iteration,
             "objective": self.objective,
@@ -48,7 +48,7 @@ class Record:
         if self.dev_f1 is not None:
             record["dev_f1"] = self.dev_f1
         if self.stopped:
-            record["stopped"] = self.stopped  # type: ignore[assignment]
+            record["stopped"] = self.stopped
         if with_time:
             record["seconds"] = round(self.seconds, 3)
         return record
