@@ -28,7 +28,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 SLOWLY = """
 import sys, time
-from hyperspan import checkpoint
+from hyperspan.recognizer import checkpoint
 from hyperspan.cli import main, train
 checkpoint.PERIOD = 0.0
 report = train.Watch.__call__
@@ -287,13 +287,13 @@ def main_code(*arguments: object) -> int:
 def test_a_full_disk_is_a_sentence_and_nothing_is_lost(run: Run, data: Path, tmp_path: Path, monkeypatch):
     output = tmp_path / "m"
     output.write_bytes((data / "model").read_bytes())
-    monkeypatch.setattr("hyperspan.checkpoint.PERIOD", 0.0)
+    monkeypatch.setattr("hyperspan.recognizer.checkpoint.PERIOD", 0.0)
 
     def full(*arguments: object) -> bytes:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patched:
-        patched.setattr("hyperspan.model_file.save", full)
+        patched.setattr("hyperspan.recognizer.model_file.save", full)
         code, out, err = run("train", data / "train.jsonl", "-o", output, *QUICK)
     assert (code, out) == (2, "")
     assert "Training goes on without a checkpoint" in err

@@ -21,8 +21,6 @@ STEPS = (
     ("corpora", "text", "structures", "evaluation"),
     ("inference", "features"),
     ("learning", "ambiguity", "render"),
-    ("model_file",),
-    ("checkpoint", "explanation"),
     ("recognizer",),
     ("experiments", "server", "neural", "integrations"),
     ("cli",),

@@ -92,9 +92,8 @@ def train(
 
     Example: hyperspan train notes/train.jsonl --dev notes/dev.jsonl -o notes.model
     """
-    from hyperspan.checkpoint import Interrupted
     from hyperspan.features import Clusters, Lexicon
-    from hyperspan.recognizer import Recognizer
+    from hyperspan.recognizer import Interrupted, Recognizer
 
     penalty = _penalty(l2)
     _check_output(output)

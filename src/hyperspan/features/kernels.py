@@ -29,7 +29,8 @@ _PLACES_AT_A_TIME = 256
 class Plan(NamedTuple):
     """Templates as flat arrays: template t has the parts ``first_part[t]:first_part[t + 1]``.
 
-    A part has a column and an offset, a column a source and a cell there; ``before`` and ``after`` are the boundaries.
+    A part has a column and an offset, a column a source and a cell there; ``before`` and ``after`` are the boundaries,
+    ``facet`` is the number of each template's facet.
     """
 
     template_hash: Hashes
@@ -40,6 +41,7 @@ class Plan(NamedTuple):
     column_cell: npt.NDArray[np.int32]
     before: Hashes
     after: Hashes
+    facet: npt.NDArray[np.int32]
 
 
 def plan_of(templates: Sequence[Template], table: CodeTable) -> Plan:
@@ -53,6 +55,7 @@ def plan_of(templates: Sequence[Template], table: CodeTable) -> Plan:
         for cell, column in enumerate(of_source)
     ]
     number = {column: position for position, (_, _, column) in enumerate(columns)}
+    facets = list(dict.fromkeys(template.facet for template in templates))
     distances = range(1, max(abs(part.offset) for part in parts) + 1)
     return Plan(
         np.array([hash_text(template.pattern) for template in templates], np.uint64),
@@ -63,21 +66,34 @@ def plan_of(templates: Sequence[Template], table: CodeTable) -> Plan:
         np.array([cell for _, cell, _ in columns], np.int32),
         np.array([hash_text(boundary(-distance)) for distance in distances], np.uint64),
         np.array([hash_text(boundary(distance)) for distance in distances], np.uint64),
+        np.array([facets.index(template.facet) for template in templates], np.int32),
     )
 
 
 def hash_features(plan: Plan, batch: Batch) -> tuple[Offsets, Hashes]:
     """Return the features of every token as a CSR block of hashes."""
-    reach = len(plan.before)
-    n_sentences, n_tokens = len(batch.first_token) - 1, batch.code.shape[1]
-    lone = np.empty((len(plan.column_source), n_tokens + 2 * reach * n_sentences), np.uint64)
-    first_feature = np.zeros(n_tokens + 1, np.int64)
-    gather_kernel(plan, batch, lone)
+    lone = _gathered(plan, batch)
+    first_feature = np.zeros(batch.code.shape[1] + 1, np.int64)
     count_kernel(plan, batch, lone, first_feature)
     hashes = np.empty(first_feature[-1] + 1, np.uint64)
     with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
         hash_kernel(plan, batch, lone, first_feature, hashes)
     return first_feature, hashes[:-1]
+
+
+def facets_of_features(plan: Plan, batch: Batch, n_features: int) -> npt.NDArray[np.int32]:
+    """Return the facet of every feature that `hash_features` gives, in the same order."""
+    facet = np.empty(n_features, np.int32)
+    facet_kernel(plan, batch, _gathered(plan, batch), facet)
+    return facet
+
+
+def _gathered(plan: Plan, batch: Batch) -> Hashes:
+    reach = len(plan.before)
+    n_sentences, n_tokens = len(batch.first_token) - 1, batch.code.shape[1]
+    lone = np.empty((len(plan.column_source), n_tokens + 2 * reach * n_sentences), np.uint64)
+    gather_kernel(plan, batch, lone)
+    return lone
 
 
 @numba.njit(nogil=True, cache=True)
@@ -112,23 +128,43 @@ def gather_kernel(plan, batch, lone):
 
 @numba.njit(nogil=True, cache=True)
 def count_kernel(plan, batch, lone, first_feature):
-    """Fill ``first_feature``: a template gives as many features as there are combinations of its parts' values."""
+    """Fill ``first_feature``: where the features of each token begin."""
     reach = plan.before.shape[0]
     for sentence in range(batch.first_token.shape[0] - 1):
         shift = (2 * sentence + 1) * reach
         for token in range(batch.first_token[sentence], batch.first_token[sentence + 1]):
             total = 0
             for template in range(plan.template_hash.shape[0]):
-                n_features = 1
-                for part in range(plan.first_part[template], plan.first_part[template + 1]):
-                    value = lone[plan.column[part], token + plan.offset[part] + shift]
-                    if value == _NONE:
-                        n_features = 0
-                    elif value == _SEVERAL:
-                        cell = cell_kernel(plan, batch, part, token)
-                        n_features *= batch.first_value[cell + 1] - batch.first_value[cell]
-                total += n_features
+                total += number_kernel(plan, batch, lone, template, token, shift)
             first_feature[token + 1] = first_feature[token] + total
+
+
+@numba.njit(nogil=True, cache=True)
+def facet_kernel(plan, batch, lone, facet):
+    """Fill in the facet of every feature."""
+    reach = plan.before.shape[0]
+    feature = 0
+    for sentence in range(batch.first_token.shape[0] - 1):
+        shift = (2 * sentence + 1) * reach
+        for token in range(batch.first_token[sentence], batch.first_token[sentence + 1]):
+            for template in range(plan.template_hash.shape[0]):
+                for _ in range(number_kernel(plan, batch, lone, template, token, shift)):
+                    facet[feature] = plan.facet[template]
+                    feature += 1
+
+
+@numba.njit(nogil=True, cache=True)
+def number_kernel(plan, batch, lone, template, token, shift):
+    """Return how many features a template gives a token: as many as there are combinations of its parts' values."""
+    n_features = 1
+    for part in range(plan.first_part[template], plan.first_part[template + 1]):
+        value = lone[plan.column[part], token + plan.offset[part] + shift]
+        if value == _NONE:
+            n_features = 0
+        elif value == _SEVERAL:
+            cell = cell_kernel(plan, batch, part, token)
+            n_features *= batch.first_value[cell + 1] - batch.first_value[cell]
+    return n_features
 
 
 @numba.njit(nogil=True, cache=True)

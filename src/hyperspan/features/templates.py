@@ -64,6 +64,23 @@ class Template:
         """The parts as they are written, each in its full form."""
         return " ".join(map(str, self.parts))
 
+    @property
+    def facet(self) -> str:
+        """What the template looks at: features of one facet are mostly known together.
+
+        Examples
+        --------
+        >>> templates = TemplateSet.parse('[a]\\nb = "word[1]"\\nc = "prefix3[1]"\\nd = "shape[0] shape[1]"')
+        >>> [template.facet for template in templates]
+        ['[1]', '[1]', 'shape']
+        """
+        if all(part.column.source.is_per_sentence for part in self.parts):
+            return "sentence"
+        offsets = sorted({part.offset for part in self.parts})
+        if len(offsets) == 1:
+            return f"[{offsets[0]}]"
+        return " ".join(sorted({part.column.name for part in self.parts}))
+
     def __str__(self) -> str:
         return f"{self.group}.{self.name}"
 

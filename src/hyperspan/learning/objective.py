@@ -1,83 +1,106 @@
 """The objective: log-likelihood of the gold minus the penalty, and its gradient.
 
-Sentences are worked on in chunks that fit the cache: scores from features, the sweep, the gradient back to features.
-The chunks are dealt to a fixed number of parts, each with a gradient of its own, which are added in a fixed order: the
-result is the same whatever the number of threads.
+An evaluation has four stages: the scores of bundles; for chunks of sentences that fit the cache the scores of words,
+the sweep, and what is left of the gold's counts after the expected ones are taken off; these rests summed for bundles;
+and the gradient of each row from the rests of its words and bundles. Every number is made by one thread in a fixed
+order, so the result is the same whatever the number of threads.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from itertools import pairwise
+from typing import NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.features import FeatureBlock
+from hyperspan.features.index import drop_unknown
 from hyperspan.inference import Over
 from hyperspan.inference.automaton import chain_automaton, staircase_automaton
 from hyperspan.inference.chain import chain_batch_kernel
 from hyperspan.inference.derivations import derivations_block_kernel
 from hyperspan.inference.frontier import frontier_block_kernel, staircase_table
+from hyperspan.learning.bundles import bundle_rows
 from hyperspan.learning.gold import Gold
 from hyperspan.learning.parameters import Parameters, weightless_labels
+from hyperspan.learning.sparse import Lists
+from hyperspan.learning.twins import first_of_rows
 from hyperspan.learning.vectors import dot_kernel
 from hyperspan.structures import Hypergraph, Linear
-
-N_PARTS = 4
-"""Into how many parts the work is dealt: the most threads that can help."""
 
 CHUNK_SCORES = 1 << 17
 """How many scores (words times labels) a chunk has at the most, unless one sentence has more."""
 
+N_TASKS = 64
+"""Into how many pieces of about equal work rows and bundles are cut, for threads to take."""
+
+Run = Callable[[Callable[[int], object], int], list[object]]
+
+
+class Pairs(NamedTuple):
+    """The pairs as kernels read them: by column, which is a place in ``dense_label``."""
+
+    first: NDArray[np.int64]
+    column: NDArray[np.int16 | np.int32]
+    n_columns: int
+
 
 @numba.njit(nogil=True, cache=True)
-def score_kernel(first_feature, feature, first_pair, pair_label, dense_label, bias, pair_weight, begin, end, scores):
-    """Fill rows of ``scores`` for the words from begin to end: bias plus the weights of every feature's labels.
+def scale_kernel(first, scale, begin, end, weight, scaled):
+    """Multiply the weights of rows by their scale."""
+    for row in range(begin, end):
+        for pair in range(first[row], first[row + 1]):
+            scaled[pair] = scale[row] * weight[pair]
 
-    Features with a weight for each of ``dense_label`` are added as whole rows, without looking at labels.
-    """
-    n_dense = dense_label.shape[0]
-    dense = np.empty(n_dense)
+
+@numba.njit(nogil=True, cache=True)
+def add_row_kernel(pairs, row, scaled, scores):
+    """Add the weights of a row's pairs to the scores of their columns."""
+    first, last = pairs.first[row], pairs.first[row + 1]
+    if last - first == pairs.n_columns:
+        for column in range(pairs.n_columns):
+            scores[column] += scaled[first + column]
+    else:
+        for pair in range(first, last):
+            scores[pairs.column[pair]] += scaled[pair]
+
+
+@numba.njit(nogil=True, cache=True)
+def bundle_scores_kernel(pairs, scaled, first_row, row_of, begin, end, bundle_scores):
+    """Fill rows of ``bundle_scores`` with the sums of the bundles' rows."""
+    scores = np.empty(pairs.n_columns)
+    for bundle in range(begin, end):
+        scores[:] = 0.0
+        for place in range(first_row[bundle], first_row[bundle + 1]):
+            add_row_kernel(pairs, row_of[place], scaled, scores)
+        for column in range(pairs.n_columns):
+            bundle_scores[bundle, column] = scores[column]
+
+
+@numba.njit(nogil=True, cache=True)
+def word_scores_kernel(
+    pairs, scaled, label_of, bias, first_bundle, bundle_of, bundle_scores, first_row, row_of, begin, end, scores
+):
+    """Fill rows of ``scores`` for the words from begin to end: biases, the sums of bundles, the weights of rows."""
+    by_column = np.empty(pairs.n_columns)
     for word in range(begin, end):
+        by_column[:] = 0.0
+        for place in range(first_bundle[word], first_bundle[word + 1]):
+            of_bundle = bundle_scores[bundle_of[place]]
+            for column in range(pairs.n_columns):
+                by_column[column] += of_bundle[column]
+        for place in range(first_row[word], first_row[word + 1]):
+            add_row_kernel(pairs, row_of[place], scaled, by_column)
         row = scores[word - begin]
         for label in range(bias.shape[0]):
             row[label] = bias[label]
-        dense[:] = 0.0
-        for occurrence in range(first_feature[word], first_feature[word + 1]):
-            first, last = first_pair[feature[occurrence]], first_pair[feature[occurrence] + 1]
-            if last - first == n_dense:
-                for place in range(n_dense):
-                    dense[place] += pair_weight[first + place]
-            else:
-                for pair in range(first, last):
-                    row[pair_label[pair]] += pair_weight[pair]
-        for place in range(n_dense):
-            row[dense_label[place]] += dense[place]
-
-
-@numba.njit(nogil=True, cache=True)
-def gradient_kernel(
-    first_feature, feature, first_pair, pair_label, dense_label, begin, end, expected, by_label, by_pair
-):
-    """Subtract expected counts from the gradient of biases and pairs; the gold was subtracted from them before."""
-    n_dense = dense_label.shape[0]
-    dense = np.empty(n_dense)
-    for word in range(begin, end):
-        row = expected[word - begin]
-        for label in range(by_label.shape[0]):
-            by_label[label] -= row[label]
-        for place in range(n_dense):
-            dense[place] = row[dense_label[place]]
-        for occurrence in range(first_feature[word], first_feature[word + 1]):
-            first, last = first_pair[feature[occurrence]], first_pair[feature[occurrence] + 1]
-            if last - first == n_dense:
-                for place in range(n_dense):
-                    by_pair[first + place] -= dense[place]
-            else:
-                for pair in range(first, last):
-                    by_pair[pair] -= row[pair_label[pair]]
+        for column in range(pairs.n_columns):
+            row[label_of[column]] += by_column[column]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -88,6 +111,84 @@ def gold_kernel(word, label, begin, end, first_word, scores, expected):
         total += scores[word[edge] - first_word, label[edge]]
         expected[word[edge] - first_word, label[edge]] -= 1.0
     return total
+
+
+@numba.njit(nogil=True, cache=True)
+def rest_kernel(label_of, expected, begin, end, rest, by_label):
+    """Keep what is left of the gold's counts in ``rest``, by column, and add it up by label."""
+    for word in range(begin, end):
+        row = expected[word - begin]
+        for label in range(by_label.shape[0]):
+            by_label[label] -= row[label]
+        for column in range(label_of.shape[0]):
+            rest[word, column] = -row[label_of[column]]
+
+
+@numba.njit(nogil=True, cache=True)
+def bundle_rests_kernel(first_word, word_of, rest, begin, end, bundle_rest):
+    """Fill rows of ``bundle_rest`` with the sums of the rests of the bundles' words."""
+    total = np.empty(rest.shape[1])
+    for bundle in range(begin, end):
+        total[:] = 0.0
+        for place in range(first_word[bundle], first_word[bundle + 1]):
+            of_word = rest[word_of[place]]
+            for column in range(total.shape[0]):
+                total[column] += of_word[column]
+        for column in range(total.shape[0]):
+            bundle_rest[bundle, column] = total[column]
+
+
+@numba.njit(nogil=True, cache=True)
+def row_gradient_kernel(
+    pairs, scale, weight, l2, first_word, word_of, rest, first_bundle, bundle_of, bundle_rest, begin, end, gradient
+):
+    """Fill in the gradient of the pairs of rows: the penalty's minus what is left of the gold's counts."""
+    total = np.empty(pairs.n_columns)
+    for row in range(begin, end):
+        first, last = pairs.first[row], pairs.first[row + 1]
+        total[: last - first] = 0.0
+        for place in range(first_word[row], first_word[row + 1]):
+            add_rest_kernel(pairs, first, last, rest[word_of[place]], total)
+        for place in range(first_bundle[row], first_bundle[row + 1]):
+            add_rest_kernel(pairs, first, last, bundle_rest[bundle_of[place]], total)
+        for pair in range(first, last):
+            gradient[pair] = 2.0 * l2 * weight[pair] - scale[row] * total[pair - first]
+
+
+@numba.njit(nogil=True, cache=True)
+def add_rest_kernel(pairs, first, last, rest, total):
+    """Add the rest at a word, or of a bundle, to the totals of a row's pairs."""
+    if last - first == pairs.n_columns:
+        for column in range(pairs.n_columns):
+            total[column] += rest[column]
+    else:
+        for pair in range(first, last):
+            total[pair - first] += rest[pairs.column[pair]]
+
+
+@numba.njit(nogil=True, cache=True)
+def feature_scores_kernel(
+    first_feature, feature, row_of, first_pair, pair_label, dense_label, bias, weight, begin, end, scores
+):
+    """Fill rows of ``scores`` for the words from begin to end: bias plus the weights of every feature's labels."""
+    n_dense = dense_label.shape[0]
+    dense = np.empty(n_dense)
+    for word in range(begin, end):
+        row = scores[word - begin]
+        for label in range(bias.shape[0]):
+            row[label] = bias[label]
+        dense[:] = 0.0
+        for occurrence in range(first_feature[word], first_feature[word + 1]):
+            first = first_pair[row_of[feature[occurrence]]]
+            last = first_pair[row_of[feature[occurrence]] + 1]
+            if last - first == n_dense:
+                for place in range(n_dense):
+                    dense[place] += weight[first + place]
+            else:
+                for pair in range(first, last):
+                    row[pair_label[pair]] += weight[pair]
+        for place in range(n_dense):
+            row[dense_label[place]] += dense[place]
 
 
 def split_weights(
@@ -106,9 +207,10 @@ def score_words(
     """Return the scores of every label at every word, of shape (n_words, n_labels)."""
     bias, _, pair_weight = split_weights(parameters, weights, weightless_labels(structure))
     scores = np.empty((features.n_tokens, parameters.n_labels))
-    score_kernel(
+    feature_scores_kernel(
         features.first_feature,
         features.feature,
+        parameters.row_of_feature,
         parameters.first_pair,
         parameters.pair_label,
         parameters.dense_label,
@@ -124,17 +226,26 @@ def score_words(
 class Objective:
     """Log-likelihood minus ``l2`` times the squared length of the weights, to be minimised with the sign turned.
 
+    Its weights are those of a model but for the rows of several features: theirs are multiplied by the root of how many
+    they are, so that one row counts as much in the penalty as its features would; `of_model` gives those of a model.
+
     Parameters
     ----------
     structure : Hypergraph or Linear
     features : FeatureBlock
+        Of the sentences that the parameters were chosen for.
     gold : Gold
     parameters : Parameters
+    facet : int32 array of shape (n_features,), optional
+        What each feature looks at: features of the same facet that come together at many words are summed once.
     over : {"encodings", "mention-sets", "published"}
     l2 : float
         The penalty; the likelihood is a sum over sentences, not a mean.
     n_threads : int
         The result does not depend on it.
+    dtype : float32 or float64
+        How scores and counts are kept between the stages; sums are in double precision in any case. What must come
+        from memory takes most of the time, and single precision is half of it.
     """
 
     def __init__(
@@ -144,21 +255,43 @@ class Objective:
         gold: Gold,
         parameters: Parameters,
         *,
+        facet: NDArray[np.int32] | None = None,
         over: Over = "encodings",
         l2: float = 0.5,
         n_threads: int = 2,
+        dtype: type[np.float32 | np.float64] = np.float32,
     ) -> None:
         self.structure = structure
-        self.features = features
         self.gold = gold
         self.parameters = parameters
         self.over = over
         self.l2 = l2
         self.n_threads = n_threads
+        n_columns = len(parameters.dense_label)
+        column_of_label = np.zeros(parameters.n_labels, dtype=np.int16 if n_columns < 1 << 15 else np.int32)
+        column_of_label[parameters.dense_label] = np.arange(n_columns)
+        n_features_of_row = np.bincount(parameters.row_of_feature, minlength=parameters.n_rows)
+        self._pairs = Pairs(
+            parameters.first_pair,
+            column_of_label[parameters.pair_label],
+            n_columns,
+        )
+        self._scale = np.sqrt(n_features_of_row.astype(np.float64))
+        self._scaled = np.empty(len(parameters.pair_label), dtype)
+        self._bundled = bundle_rows(*_rows_of_words(features, parameters, facet))
+        n_bundles = self._bundled.of_bundle.n_lists
+        self._words_of_row = self._bundled.rows.transposed(parameters.n_rows)
+        self._bundles_of_row = self._bundled.of_bundle.transposed(parameters.n_rows)
+        self._words_of_bundle = self._bundled.bundles.transposed(n_bundles)
+        self._bundle_scores = np.empty((n_bundles, n_columns), dtype)
+        self._bundle_rest = np.empty((n_bundles, n_columns), dtype)
+        self._rest = np.empty((features.n_tokens, n_columns), dtype)
         self._weightless = weightless_labels(structure)
         self._chunks = self._cut()
-        self._room = max((self._words(chunk) for chunk in self._chunks), default=0)
-        self._gradients = np.empty((min(N_PARTS, max(1, len(self._chunks))), parameters.n_weights))
+        self._tasks_of_bundles = _tasks(np.diff(self._bundled.of_bundle.first) + np.diff(self._words_of_bundle.first))
+        n_pairs = np.diff(parameters.first_pair)
+        n_uses = np.diff(self._words_of_row.first) + np.diff(self._bundles_of_row.first)
+        self._tasks_of_rows = _tasks(n_pairs * (1 + n_uses))
 
     def _cut(self) -> list[tuple[int, int]]:
         """Cut the sentences into chunks: never inside a sentence."""
@@ -172,69 +305,92 @@ class Objective:
             borders.append(len(first_word) - 1)
         return list(pairwise(borders))
 
-    def _words(self, chunk: tuple[int, int]) -> int:
-        return int(self.gold.first_word[chunk[1]] - self.gold.first_word[chunk[0]])
+    def of_model(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights that a model has for each feature."""
+        first = self.parameters.n_labels + self.parameters.n_transitions
+        model = weights.copy()
+        model[first:] /= np.repeat(self._scale, np.diff(self.parameters.first_pair))
+        return model
 
     def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return the objective to minimise (a penalty minus a log-likelihood) and its gradient."""
-        n_parts = len(self._gradients)
-        if self.n_threads > 1:
-            with ThreadPoolExecutor(min(self.n_threads, n_parts)) as pool:
-                likelihoods = list(pool.map(lambda part: self._part(weights, part), range(n_parts)))
-        else:
-            likelihoods = [self._part(weights, part) for part in range(n_parts)]
-        gradient = self._gradients[0].copy()
-        for part in self._gradients[1:]:
-            gradient += part
-        gradient *= -1.0
-        gradient += 2.0 * self.l2 * weights
-        return self.l2 * dot_kernel(weights, weights) - sum(likelihoods), gradient
-
-    def _part(self, weights: NDArray[np.float64], part: int) -> float:
         n_labels, n_transitions = self.parameters.n_labels, self.parameters.n_transitions
-        gradient = self._gradients[part]
-        gradient[:] = 0.0
         bias, transitions, pair_weight = split_weights(self.parameters, weights, self._weightless)
-        by_label = gradient[:n_labels]
-        by_transition = gradient[n_labels : n_labels + n_transitions].reshape(-1, n_labels)
-        by_pair = gradient[n_labels + n_transitions :]
-        scores, expected = np.empty((self._room, n_labels)), np.empty((self._room, n_labels))
-        features, gold = self.features, self.gold
-        likelihood = 0.0
-        for begin, end in self._chunks[part :: len(self._gradients)]:
-            first, last = int(gold.first_word[begin]), int(gold.first_word[end])
-            score_kernel(
-                features.first_feature,
-                features.feature,
-                self.parameters.first_pair,
-                self.parameters.pair_label,
-                self.parameters.dense_label,
-                bias,
+        gradient = np.empty(self.parameters.n_weights)
+        bundled, pairs = self._bundled, self._pairs
+
+        def scale(task: int) -> None:
+            begin, end = self._tasks_of_rows[task : task + 2]
+            scale_kernel(pairs.first, self._scale, begin, end, pair_weight, self._scaled)
+
+        def score_bundles(task: int) -> None:
+            begin, end = self._tasks_of_bundles[task : task + 2]
+            bundle_scores_kernel(pairs, self._scaled, *bundled.of_bundle, begin, end, self._bundle_scores)
+
+        def sum_rests(task: int) -> None:
+            begin, end = self._tasks_of_bundles[task : task + 2]
+            bundle_rests_kernel(*self._words_of_bundle, self._rest, begin, end, self._bundle_rest)
+
+        def add_up(task: int) -> None:
+            begin, end = self._tasks_of_rows[task : task + 2]
+            row_gradient_kernel(
+                pairs,
+                self._scale,
                 pair_weight,
-                first,
-                last,
-                scores,
+                self.l2,
+                *self._words_of_row,
+                self._rest,
+                *self._bundles_of_row,
+                self._bundle_rest,
+                begin,
+                end,
+                gradient[n_labels + n_transitions :],
             )
-            first_word = gold.first_word[begin : end + 1] - first
-            likelihood -= self._sum(scores[: last - first], first_word, transitions, expected, by_transition)
-            first_edge, last_edge = np.searchsorted(gold.word, (first, last))
-            likelihood += gold_kernel(gold.word, gold.label, first_edge, last_edge, first, scores, expected)
-            if n_transitions:
-                likelihood += self._gold_transitions(begin, end, transitions, by_transition)
-            gradient_kernel(
-                features.first_feature,
-                features.feature,
-                self.parameters.first_pair,
-                self.parameters.pair_label,
-                self.parameters.dense_label,
-                first,
-                last,
-                expected,
-                by_label,
-                by_pair,
-            )
-        by_label[self._weightless] = 0.0
-        return likelihood
+
+        with _threads(self.n_threads) as run:
+            run(scale, len(self._tasks_of_rows) - 1)
+            run(score_bundles, len(self._tasks_of_bundles) - 1)
+            parts = run(lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
+            run(sum_rests, len(self._tasks_of_bundles) - 1)
+            run(add_up, len(self._tasks_of_rows) - 1)
+        likelihood = 0.0
+        first = 2.0 * self.l2 * weights[: n_labels + n_transitions]
+        for of_chunk, by_label, by_transition in parts:
+            likelihood += of_chunk
+            first[:n_labels] -= np.where(self._weightless, 0.0, by_label)
+            first[n_labels:] -= by_transition.reshape(-1)
+        gradient[: n_labels + n_transitions] = first
+        return self.l2 * dot_kernel(weights, weights) - likelihood, gradient
+
+    def _chunk(
+        self, chunk: int, bias: NDArray[np.float64], transitions: NDArray[np.float64]
+    ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+        """Return the log-likelihood of a chunk, and what is left of the gold's counts of labels and transitions."""
+        gold, bundled = self.gold, self._bundled
+        begin, end = self._chunks[chunk]
+        first, last = int(gold.first_word[begin]), int(gold.first_word[end])
+        scores, expected = np.empty((2, last - first, self.parameters.n_labels))
+        by_label, by_transition = np.zeros(self.parameters.n_labels), np.zeros(transitions.shape)
+        word_scores_kernel(
+            self._pairs,
+            self._scaled,
+            self.parameters.dense_label,
+            bias,
+            *bundled.bundles,
+            self._bundle_scores,
+            *bundled.rows,
+            first,
+            last,
+            scores,
+        )
+        first_word = gold.first_word[begin : end + 1] - first
+        likelihood = -self._sum(scores, first_word, transitions, expected, by_transition)
+        first_edge, last_edge = np.searchsorted(gold.word, (first, last))
+        likelihood += gold_kernel(gold.word, gold.label, first_edge, last_edge, first, scores, expected)
+        if self.parameters.n_transitions:
+            likelihood += self._gold_transitions(begin, end, transitions, by_transition)
+        rest_kernel(self.parameters.dense_label, expected, first, last, self._rest, by_label)
+        return likelihood, by_label, by_transition
 
     def _sum(
         self,
@@ -298,3 +454,34 @@ class Objective:
         before, after = tags[np.flatnonzero(follows) - 1], tags[follows]
         np.add.at(by_transition, (before, after), 1.0)
         return float(transitions[before, after].sum())
+
+
+def _rows_of_words(
+    features: FeatureBlock, parameters: Parameters, facet: NDArray[np.int32] | None
+) -> tuple[Lists, NDArray[np.int32]]:
+    """Return the rows of each word, each once, and the facet of each row; without facets every row has its own."""
+    row_of_feature, n_features = parameters.row_of_feature, len(parameters.row_of_feature)
+    row_of_first = np.full(n_features, -1, dtype=np.int32)
+    row_of_first[first_of_rows(row_of_feature)] = np.arange(parameters.n_rows)
+    words = Lists(*drop_unknown(features.first_feature, row_of_first[features.feature]))
+    facet_of_row = np.zeros(parameters.n_rows, dtype=np.int32)
+    if facet is not None:
+        np.maximum.at(facet_of_row, row_of_feature, facet)
+    return words, facet_of_row
+
+
+def _tasks(work: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return borders that cut things into pieces of about equal work."""
+    total = np.cumsum(work)
+    shares = np.arange(1, N_TASKS) * (total[-1] / N_TASKS if len(total) else 0.0)
+    return np.concatenate([[0], np.searchsorted(total, shares), [len(work)]])
+
+
+@contextmanager
+def _threads(n_threads: int) -> Iterator[Run]:
+    """Give a function that calls another for every number from 0, in several threads, and returns the results."""
+    if n_threads > 1:
+        with ThreadPoolExecutor(n_threads) as pool:
+            yield lambda work, n_tasks: list(pool.map(work, range(n_tasks)))
+    else:
+        yield lambda work, n_tasks: [work(task) for task in range(n_tasks)]

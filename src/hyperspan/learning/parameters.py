@@ -1,9 +1,10 @@
-"""Which weights exist: pairs of a feature and an edge label, in flat arrays.
+"""Which weights exist: pairs of a row of features and an edge label, in flat arrays.
 
-A pair has a weight if it occurs in the gold encodings, if the feature is frequent and the label occurs at all, or if
-the label is the start of a mention: so that every feature can also speak against it. The choice of T between its two
-edges needs only one score, so "no mention starts here" has no weights: it scores zero. Every label has a bias besides,
-and every pair of tags a transition where the structure has such.
+Features that the training data cannot tell apart share a row (see `twins`). A pair has a weight if it occurs in the gold
+encodings, if its features are frequent and the label occurs at all, or if the label is the start of a mention: so that
+every feature can also speak against it. The choice of T between its two edges needs only one score, so "no mention
+starts here" has no weights: it scores zero. Every label has a bias besides, and every pair of tags a transition where
+the structure has such.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from hyperspan.errors import LearningError
 from hyperspan.features import FeatureBlock
 from hyperspan.learning.gold import Gold
+from hyperspan.learning.twins import find_twins, first_of_rows
 from hyperspan.structures import Hypergraph, Linear
 from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP
 
@@ -34,26 +36,33 @@ class Parameters(NamedTuple):
     """The weights' places.
 
     A vector of weights holds the label biases (n_labels), then the transitions (n_transitions), then the pairs. The
-    pairs of feature f are ``first_pair[f] : first_pair[f + 1]``; ``pair_label`` says which label each is for, in rising
-    order. A feature with as many pairs as there are in ``dense_label`` has exactly those.
+    pairs of row r are ``first_pair[r] : first_pair[r + 1]``; ``pair_label`` says which label each is for, in the order
+    of ``dense_label``. A row with as many pairs as there are in ``dense_label`` has exactly those.
 
     Attributes
     ----------
     n_labels, n_transitions : int
-    first_pair : int64 array of shape (n_features + 1,)
+    row_of_feature : int32 array of shape (n_features,)
+    first_pair : int64 array of shape (n_rows + 1,)
     pair_label : int32 array of shape (n_pairs,)
     dense_label : int32 array of shape (n_dense,)
-        Every label that a pair can have.
+        Every label that a pair can have: first those that start a mention, then the others, both in rising order.
     base_score : float64 array of shape (n_labels,)
         Scores that are added and never learned: the prior.
     """
 
     n_labels: int
     n_transitions: int
+    row_of_feature: NDArray[np.int32]
     first_pair: NDArray[np.int64]
     pair_label: NDArray[np.int32]
     dense_label: NDArray[np.int32]
     base_score: NDArray[np.float64]
+
+    @property
+    def n_rows(self) -> int:
+        """How many rows there are."""
+        return len(self.first_pair) - 1
 
     @property
     def n_weights(self) -> int:
@@ -117,30 +126,40 @@ def choose_parameters(
         Start from, and regularise towards, `prior_scores`.
     """
     n_labels = structure.n_labels
-    weighted = ~weightless_labels(structure)
-    counts = np.bincount(features.feature, minlength=n_features)
+    row_of_feature = find_twins(features, n_features)
+    first_of_row = first_of_rows(row_of_feature)
+    n_rows = len(first_of_row)
+    counts = np.bincount(features.feature, minlength=n_features)[first_of_row]
     is_frequent = counts >= frequent
-    keep = weighted[gold.label]
+    keep = ~weightless_labels(structure)[gold.label]
     word, label = gold.word[keep], gold.label[keep]
-    n_pairs = int((features.first_feature[word + 1] - features.first_feature[word]).sum())
-    keys = np.empty(n_pairs, dtype=np.int64)
-    n_keys = rare_pairs_kernel(features.first_feature, features.feature, is_frequent, word, label, n_labels, keys)
-    rare = np.sort(keys[:n_keys])
     seen_labels = np.flatnonzero(np.bincount(label, minlength=n_labels))
     starts = np.intersect1d(seen_labels, start_labels(structure))
-    has_starts = counts >= every_start
-    first_pair = np.zeros(n_features + 1, dtype=np.int64)
+    dense_label = np.concatenate([starts, np.setdiff1d(seen_labels, starts)]).astype(np.int32)
+    column_of_label = np.zeros(n_labels, dtype=np.int64)
+    column_of_label[dense_label] = np.arange(len(dense_label))
+    rare_row = np.full(n_features, -1, dtype=np.int32)
+    rare_row[first_of_row] = np.where(is_frequent, -1, np.arange(n_rows))
+    n_pairs = int((features.first_feature[word + 1] - features.first_feature[word]).sum())
+    keys = np.empty(n_pairs, dtype=np.int64)
+    n_keys = rare_pairs_kernel(
+        features.first_feature, features.feature, rare_row, word, column_of_label[label], len(dense_label), keys
+    )
+    rare = np.sort(keys[:n_keys])
+    n_starts = np.where(counts >= every_start, len(starts), 0)
+    first_pair = np.zeros(n_rows + 1, dtype=np.int64)
     nothing = np.empty(0, dtype=np.int32)
-    merge_pairs_kernel(rare, is_frequent, has_starts, seen_labels, starts, n_labels, first_pair, nothing)
-    pair_label = np.empty(first_pair[-1], dtype=np.int32)
-    merge_pairs_kernel(rare, is_frequent, has_starts, seen_labels, starts, n_labels, first_pair, pair_label)
+    merge_pairs_kernel(rare, is_frequent, n_starts, len(dense_label), first_pair, nothing)
+    pair_column = np.empty(first_pair[-1], dtype=np.int32)
+    merge_pairs_kernel(rare, is_frequent, n_starts, len(dense_label), first_pair, pair_column)
     base = prior_scores(structure) if with_prior and isinstance(structure, Hypergraph) else np.zeros(n_labels)
     return Parameters(
         n_labels,
         n_labels**2 if isinstance(structure, Linear) else 0,
+        row_of_feature,
         first_pair,
-        pair_label,
-        seen_labels.astype(np.int32),
+        dense_label[pair_column],
+        dense_label,
         base,
     )
 
@@ -157,8 +176,12 @@ def check_parameters(structure: Hypergraph | Linear, parameters: Parameters, n_f
     fits = (
         parameters.n_labels == n_labels
         and parameters.n_transitions == (n_labels**2 if isinstance(structure, Linear) else 0)
+        and parameters.row_of_feature.dtype == np.int32
+        and parameters.row_of_feature.shape == (n_features,)
         and first_pair.dtype == np.int64
-        and first_pair.shape == (n_features + 1,)
+        and first_pair.ndim == 1
+        and len(first_pair) > 0
+        and bool(np.all((parameters.row_of_feature >= 0) & (parameters.row_of_feature < parameters.n_rows)))
         and first_pair[0] == 0
         and first_pair[-1] == len(parameters.pair_label)
         and bool(np.all(np.diff(first_pair) >= 0))
@@ -175,48 +198,41 @@ def check_parameters(structure: Hypergraph | Linear, parameters: Parameters, n_f
 
 
 @numba.njit(nogil=True, cache=True)
-def rare_pairs_kernel(first_feature, feature, is_frequent, word, label, n_labels, keys):
-    """Write ``feature * n_labels + label`` of every gold edge's features that are not frequent; returns how many."""
+def rare_pairs_kernel(first_feature, feature, rare_row, word, column, n_columns, keys):
+    """Write ``row * n_columns + column`` of every gold edge's features that have a rare row; returns how many."""
     n_keys = 0
     for edge in range(word.shape[0]):
         for occurrence in range(first_feature[word[edge]], first_feature[word[edge] + 1]):
-            if not is_frequent[feature[occurrence]]:
-                keys[n_keys] = np.int64(feature[occurrence]) * n_labels + label[edge]
+            row = rare_row[feature[occurrence]]
+            if row >= 0:
+                keys[n_keys] = np.int64(row) * n_columns + column[edge]
                 n_keys += 1
     return n_keys
 
 
 @numba.njit(nogil=True, cache=True)
-def merge_pairs_kernel(rare, is_frequent, has_starts, seen_labels, starts, n_labels, first_pair, pair_label):
-    """Put the labels of each feature one after another in rising order, each once; the first time only count them.
+def merge_pairs_kernel(rare, is_frequent, n_starts, n_columns, first_pair, pair_column):
+    """Put the columns of each row one after another in rising order, each once; the first time only count them.
 
-    ``rare`` holds ``feature * n_labels + label`` in rising order, perhaps repeatedly. With an empty ``pair_label`` only
-    ``first_pair`` is filled.
+    ``rare`` holds ``row * n_columns + column`` in rising order, perhaps repeatedly; the first ``n_starts`` columns of a
+    row are there in any case. With an empty ``pair_column`` only ``first_pair`` is filled.
     """
-    wants_labels = pair_label.shape[0] > 0
+    wants_columns = pair_column.shape[0] > 0
     n_pairs, at = 0, 0
-    for feature in range(is_frequent.shape[0]):
-        first_pair[feature] = n_pairs
-        if is_frequent[feature]:
-            if wants_labels:
-                for place in range(seen_labels.shape[0]):
-                    pair_label[n_pairs + place] = seen_labels[place]
-            n_pairs += seen_labels.shape[0]
-            continue
-        n_starts = starts.shape[0] if has_starts[feature] else 0
-        start = 0
-        last = np.int64(feature + 1) * n_labels
-        while start < n_starts or (at < rare.shape[0] and rare[at] < last):
-            label = n_labels
-            if at < rare.shape[0] and rare[at] < last:
-                label = rare[at] % n_labels
-            if start < n_starts and starts[start] < label:
-                label = starts[start]
-            while at < rare.shape[0] and rare[at] < last and rare[at] % n_labels == label:
-                at += 1
-            if start < n_starts and starts[start] == label:
-                start += 1
-            if wants_labels:
-                pair_label[n_pairs] = label
-            n_pairs += 1
+    for row in range(is_frequent.shape[0]):
+        first_pair[row] = n_pairs
+        n_given = n_columns if is_frequent[row] else n_starts[row]
+        for column in range(n_given):
+            if wants_columns:
+                pair_column[n_pairs + column] = column
+        n_pairs += n_given
+        previous = np.int64(row) * n_columns + n_given - 1
+        last = np.int64(row + 1) * n_columns
+        while at < rare.shape[0] and rare[at] < last:
+            if rare[at] > previous:
+                if wants_columns:
+                    pair_column[n_pairs] = rare[at] % n_columns
+                n_pairs += 1
+                previous = rare[at]
+            at += 1
     first_pair[is_frequent.shape[0]] = n_pairs

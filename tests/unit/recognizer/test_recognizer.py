@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hyperspan.checkpoint import Interrupted
 from hyperspan.corpora import demo
 from hyperspan.errors import FeatureError, HyperspanError, LearningError, ModelError, StructureError, UsageError
 from hyperspan.evaluation import evaluate
@@ -20,6 +19,7 @@ from hyperspan.features import TemplateSet
 from hyperspan.learning import DEFAULT_THRESHOLD, L2_CHOICES
 from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer import LONGEST_SENTENCE, Found, Recognizer
+from hyperspan.recognizer.checkpoint import Interrupted
 from hyperspan.text import as_sentences
 
 QUICK = {"max_components": 2, "max_iterations": 25, "n_threads": 1}
@@ -289,7 +289,7 @@ def test_the_work_on_probabilities_is_bounded(decode, monkeypatch):
     assert len(whole.mentions) > 3
     assert not whole.truncated
     for most_work, n_kept in ((0, 1), (10**9, len(whole.mentions))):
-        monkeypatch.setattr("hyperspan.recognizer._MOST_WORK", most_work)
+        monkeypatch.setattr("hyperspan.recognizer.finding.MOST_WORK", most_work)
         (found,) = recognizer.find([long], decode=decode)
         assert found.mentions == whole.mentions[:n_kept]
         assert found.truncated == (n_kept < len(whole.mentions))
@@ -385,12 +385,12 @@ def test_units_of_both_kinds_can_be_mixed(trained: Recognizer, documents: Sequen
 
 def test_batches_change_nothing(trained: Recognizer, monkeypatch):
     whole = trained.predict(TEST)
-    monkeypatch.setattr("hyperspan.recognizer._BATCH_WORDS", 7)
+    monkeypatch.setattr("hyperspan.recognizer.model.BATCH_WORDS", 7)
     assert same(trained.predict(TEST), whole)
 
 
 def test_finding_reads_no_further_than_it_must(trained: Recognizer, monkeypatch):
-    monkeypatch.setattr("hyperspan.recognizer._BATCH_WORDS", 7)
+    monkeypatch.setattr("hyperspan.recognizer.model.BATCH_WORDS", 7)
     read = []
 
     def stream():
@@ -478,7 +478,7 @@ def test_parameters_are_stored_as_given():
 
 
 def test_the_page_names_every_option_with_its_default():
-    page = (Path(__file__).parents[2] / "docs" / "recognizer.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "recognizer.md").read_text(encoding="utf-8")
     told = dict(re.findall(r"^\| `(\w+)` \| `(.+?)` \|", page, re.MULTILINE))
     assert told == {name: repr(value) for name, value in Recognizer().get_params().items()}
 

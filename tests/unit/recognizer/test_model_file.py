@@ -13,12 +13,11 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from hyperspan import model_file
 from hyperspan.errors import ModelError
 from hyperspan.features import Clusters, Lexicon
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.model_file import FORMAT_VERSION, read_arrays, write_arrays
-from hyperspan.recognizer import Recognizer
+from hyperspan.recognizer import Recognizer, model_file
+from hyperspan.recognizer.model_file import FORMAT_VERSION, read_arrays, write_arrays
 from hyperspan.text import annotator
 
 QUICK = {"max_components": 2, "max_iterations": 15}
@@ -160,10 +159,8 @@ def test_clusters_and_lexicon_travel_inside(tmp_path: Path):
 
 
 def test_what_auto_meant_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    recognizer = Recognizer(**QUICK).fit(SENTENCES)
-    recognizer.annotator = "auto"
-    monkeypatch.setattr("hyperspan.recognizer._annotator_named", lambda name: annotator("none"))
-    recognizer.save(tmp_path / "m")
+    monkeypatch.setattr("hyperspan.recognizer.recognizer.annotator_named", lambda name: annotator("none"))
+    Recognizer(**QUICK, annotator="auto").fit(SENTENCES).save(tmp_path / "m")
     assert Recognizer.load(tmp_path / "m").annotator == "none"
 
 

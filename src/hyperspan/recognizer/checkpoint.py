@@ -10,7 +10,7 @@ from typing import Any
 
 from hyperspan.errors import LearningError, ModelError
 from hyperspan.learning import Search
-from hyperspan.model_file import read_arrays, write_arrays
+from hyperspan.recognizer.model_file import read_arrays, write_arrays
 
 PERIOD = 30.0
 """Seconds from one checkpoint to the next, at least."""

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 
-from hyperspan import checkpoint
-from hyperspan.checkpoint import Interrupted, Keeper, read_note
 from hyperspan.errors import ModelError
 from hyperspan.learning import Record, new_search
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.recognizer import Recognizer
+from hyperspan.recognizer import Recognizer, checkpoint
+from hyperspan.recognizer.checkpoint import Interrupted, Keeper, read_note
 
 QUICK: dict[str, Any] = {"max_components": 2, "max_iterations": 12}
 SENTENCES = [
@@ -200,7 +199,7 @@ def test_a_full_disk_does_not_stop_learning(tmp_path: Path, monkeypatch: pytest.
     monkeypatch.setattr(checkpoint, "write_arrays", full)
     recognizer = Recognizer(**QUICK).fit(SENTENCES, checkpoint=tmp_path / "c")
     assert recognizer.n_iter_ == 12
-    warned = [record.getMessage() for record in caplog.records if record.name == "hyperspan.checkpoint"]
+    warned = [record.getMessage() for record in caplog.records if record.name == "hyperspan.recognizer.checkpoint"]
     assert warned == ["cannot write the checkpoint c: No space left on device. Training goes on without a checkpoint"]
 
 

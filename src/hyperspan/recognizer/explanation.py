@@ -176,7 +176,8 @@ def _reasons(
     pair_weight = weights[parameters.n_labels + parameters.n_transitions :]
     found = []
     for word, name, feature in features:
-        pairs = slice(parameters.first_pair[feature], parameters.first_pair[feature + 1])
+        row = parameters.row_of_feature[feature]
+        pairs = slice(parameters.first_pair[row], parameters.first_pair[row + 1])
         amount = float((pair_weight[pairs] * moved[word, parameters.pair_label[pairs]]).sum())
         if amount:
             found.append(Reason(word, name, amount))

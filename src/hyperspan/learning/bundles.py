@@ -1,0 +1,152 @@
+"""Bundles: lists of rows that come together at many words, summed once for all of them.
+
+Much of what is known of a word depends on one word only, itself or a neighbour (its prefixes, suffixes, shape …), so
+the same list of rows comes back wherever that word does. Each list that comes back becomes a bundle. A word then has a
+few bundles and the rows that are its own: the matrix of words and rows is written as a product of two, which together
+have a third of the entries.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.learning.sparse import Lists, is_same_kernel, scatter_kernel
+
+
+class Bundled(NamedTuple):
+    """The rows of words, in two steps.
+
+    Attributes
+    ----------
+    bundles : Lists
+        The bundles of each word.
+    rows : Lists
+        The rows of each word that are in none of them.
+    of_bundle : Lists
+        The rows of each bundle.
+    """
+
+    bundles: Lists
+    rows: Lists
+    of_bundle: Lists
+
+
+def bundle_rows(words: Lists, facet: NDArray[np.int32]) -> Bundled:
+    """Bundle rows that come together at two words or more.
+
+    Parameters
+    ----------
+    words : Lists
+        The rows of each word.
+    facet : int32 array of shape (n_rows,)
+        What each row looks at: only rows with the same facet are bundled.
+
+    Examples
+    --------
+    >>> words = Lists(np.array([0, 3, 6, 8]), np.array([0, 1, 2, 0, 1, 3, 4, 3], dtype=np.int32))
+    >>> bundled = bundle_rows(words, np.array([0, 0, 1, 1, 0], dtype=np.int32))
+    >>> bundled.of_bundle.item, bundled.bundles.item, bundled.rows.item
+    (array([0, 1], dtype=int32), array([0, 0], dtype=int32), array([2, 3, 4, 3], dtype=int32))
+    """
+    n_facets = max(1, int(facet.max(initial=0)) + 1)
+    by_facet = np.empty(len(words.item), dtype=np.int32)
+    starts = np.empty((words.n_lists, n_facets), dtype=np.int64)
+    sizes = np.zeros((words.n_lists, n_facets), dtype=np.int32)
+    keys = np.zeros((words.n_lists, n_facets), dtype=np.uint64)
+    with np.errstate(over="ignore"):  # for runs without the compiler: sums are meant to wrap around
+        facet_kernel(words.first, words.item, facet, by_facet, starts, sizes, keys)
+    first_word = np.full((words.n_lists, n_facets), -1, dtype=np.int32)
+    for number in range(n_facets):
+        several = np.flatnonzero(sizes[:, number] > 1)
+        _, first, inverse, counts = np.unique(
+            keys[several, number], return_index=True, return_inverse=True, return_counts=True
+        )
+        comes_back = counts[inverse] > 1
+        first_word[several[comes_back], number] = several[first[inverse[comes_back]]]
+    check_kernel(by_facet, starts, sizes, first_word)
+    return _collect(by_facet, starts, sizes, first_word)
+
+
+def _collect(
+    item: NDArray[np.int32],
+    starts: NDArray[np.int64],
+    sizes: NDArray[np.int32],
+    first_word: NDArray[np.int32],
+) -> Bundled:
+    """Make the three lists, given the word whose list of a facet each word shares, or -1."""
+    n_facets = first_word.shape[1]
+    is_bundled = first_word >= 0
+    numbers = np.arange(n_facets, dtype=np.int64)
+    places = (first_word.astype(np.int64) * n_facets + numbers)[is_bundled]
+    leaders, bundle = np.unique(places, return_inverse=True)
+    leader_word, leader_facet = leaders // n_facets, leaders % n_facets
+    of_bundle = _cut(item, starts[leader_word, leader_facet], sizes[leader_word, leader_facet])
+    bundles = Lists(_offsets(is_bundled.sum(axis=1)), bundle.astype(np.int32))
+    lone = np.where(is_bundled, 0, sizes)
+    rows = _cut(item, starts.reshape(-1), lone.reshape(-1))
+    return Bundled(bundles, Lists(rows.first[::n_facets], rows.item), of_bundle)
+
+
+def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    first = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=first[1:])
+    return first
+
+
+def _cut(item: NDArray[np.int32], starts: NDArray[np.int64], sizes: NDArray[np.int32]) -> Lists:
+    """Return the pieces of an array that begin at some places and have some sizes."""
+    first = _offsets(sizes.astype(np.int64))
+    cut = np.empty(first[-1], dtype=np.int32)
+    cut_kernel(item, starts, first, cut)
+    return Lists(first, cut)
+
+
+@numba.njit(nogil=True, cache=True)
+def cut_kernel(item, starts, first, cut):
+    """Copy pieces behind one another."""
+    for number in range(starts.shape[0]):
+        for place in range(first[number + 1] - first[number]):
+            cut[first[number] + place] = item[starts[number] + place]
+
+
+@numba.njit(nogil=True, cache=True)
+def facet_kernel(first, item, facet, by_facet, starts, sizes, keys):
+    """Sort the rows of each word by facet; say where those of each begin, how many there are, and their key.
+
+    The key adds up scattered bits of the rows: it is the same for the same list.
+    """
+    for word in range(first.shape[0] - 1):
+        for place in range(first[word], first[word + 1]):
+            number = facet[item[place]]
+            keys[word, number] += scatter_kernel(item[place])
+            sizes[word, number] += 1
+        at = first[word]
+        for number in range(starts.shape[1]):
+            starts[word, number] = at
+            at += sizes[word, number]
+        for place in range(first[word], first[word + 1]):
+            number = facet[item[place]]
+            by_facet[starts[word, number]] = item[place]
+            starts[word, number] += 1
+        for number in range(starts.shape[1]):
+            starts[word, number] -= sizes[word, number]
+
+
+@numba.njit(nogil=True, cache=True)
+def check_kernel(item, starts, sizes, first_word):
+    """Undo what equal keys suggested where the lists themselves differ."""
+    for word in range(starts.shape[0]):
+        for number in range(starts.shape[1]):
+            other = first_word[word, number]
+            if other >= 0 and not is_same_kernel(
+                item,
+                starts[word, number],
+                starts[word, number] + sizes[word, number],
+                starts[other, number],
+                starts[other, number] + sizes[other, number],
+            ):
+                first_word[word, number] = -1

@@ -1,0 +1,419 @@
+"""The recognizer, as its users see it."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.errors import ModelError, UsageError
+from hyperspan.evaluation import Evaluation, evaluate
+from hyperspan.features import Extractor, TemplateSet
+from hyperspan.features.columns import ClusterPaths, SemanticCategories
+from hyperspan.inference import Distribution, Over
+from hyperspan.learning import Parameters, Record
+from hyperspan.mentions import Mention, Sentence, Unit
+from hyperspan.recognizer.explanation import Explanation, explain
+from hyperspan.recognizer.finding import Found, decoded_from, find_in_outcomes, with_found
+from hyperspan.recognizer.fitting import Course, learn, prepare
+from hyperspan.recognizer.keeping import read_model, write_model
+from hyperspan.recognizer.model import Model, Training, batches
+from hyperspan.recognizer.settings import Decode, Settings, check_decode, check_threshold, shown
+from hyperspan.recognizer.summary import strongest_features, summarise
+from hyperspan.structures import Hypergraph, Linear
+from hyperspan.text import Annotator, annotator, as_sentences, split_document
+
+
+class NoWeights(ModelError, AttributeError):
+    """A recognizer that has not learned anything is asked for what it has learned."""
+
+    def __init__(self) -> None:
+        super().__init__("This Recognizer has no weights yet: call fit(...) or Recognizer.load(path) first.")
+
+
+class Recognizer:
+    """Find mentions whose words need not be adjacent and may overlap.
+
+    The constructor only stores; `fit` checks. Works with scikit-learn's ``clone`` and ``GridSearchCV``.
+
+    Parameters
+    ----------
+    structure : {"shared", "split", "mention", "linear"}
+        How mentions are written as edges or tags.
+    max_components : int
+        The most parts a mention can have, 1 to 5.
+    distribution : {"encodings", "mention-sets", "published"}
+        What probabilities are over.
+    l2 : float or "auto"
+        The penalty on weights; ``auto`` tries several on development data.
+    features : str or path
+        ``"default"``, ``"published"`` or a template file.
+    clusters : Clusters, optional
+        Brown clusters.
+    lexicon : Lexicon, optional
+        Semantic categories.
+    annotator : str
+        Who gives parts of speech and lemmas: see `hyperspan.text.annotator`.
+    frequent : int
+        Features that occur so often have weights for all labels that occur.
+    max_iterations : int
+        Of the optimiser, for each penalty.
+    tolerance : float
+        Stop when the objective falls by less than this share over ten iterations.
+    decode : {"probable", "enough", "all"}
+        From a structure to mentions.
+    threshold : float, optional
+        As probable as a mention must be under ``probable``; tuned on development data if not given, or 0.3 without any.
+    n_threads : int
+        Results do not depend on it.
+    seed : int
+        Which documents are held out for ``l2="auto"`` without development data.
+
+    Examples
+    --------
+    >>> sentences = [
+    ...     Sentence("blood in stomach".split(), [Mention("Finding", [(0, 3)])]),
+    ...     Sentence("no blood seen".split(), [Mention("Finding", [(1, 2)])]),
+    ... ] * 10
+    >>> recognizer = Recognizer(max_components=2).fit(sentences)
+    >>> [sentences[0].text_of(mention) for mention in recognizer.predict(sentences[:1])[0]]
+    ['blood in stomach']
+    """
+
+    _model: Model | None = None
+    _training: Training | None = None
+    _checkpoint: Path | None = None
+
+    def __init__(
+        self,
+        *,
+        structure: str = "shared",
+        max_components: int = 3,
+        distribution: Over = "encodings",
+        l2: float | Literal["auto"] = 1.0,
+        features: str | Path | TemplateSet = "default",
+        clusters: ClusterPaths | None = None,
+        lexicon: SemanticCategories | None = None,
+        annotator: str = "none",
+        frequent: int = 10,
+        max_iterations: int = 500,
+        tolerance: float = 1e-5,
+        decode: Decode = "probable",
+        threshold: float | None = None,
+        n_threads: int = 2,
+        seed: int = 0,
+    ) -> None:
+        self.structure = structure
+        self.max_components = max_components
+        self.distribution = distribution
+        self.l2 = l2
+        self.features = features
+        self.clusters = clusters
+        self.lexicon = lexicon
+        self.annotator = annotator
+        self.frequent = frequent
+        self.max_iterations = max_iterations
+        self.tolerance = tolerance
+        self.decode = decode
+        self.threshold = threshold
+        self.n_threads = n_threads
+        self.seed = seed
+
+    # Learning
+
+    def fit(
+        self,
+        sentences: Iterable[Unit],
+        y: Sequence[Sequence[Mention]] | None = None,
+        *,
+        dev: Iterable[Unit] | None = None,
+        on_iteration: Callable[[Record], bool | None] | None = None,
+        dev_every: int = 0,
+        checkpoint: str | Path | None = None,
+        resume: bool = False,
+    ) -> Recognizer:
+        """Learn from sentences (or documents) with their mentions.
+
+        Parameters
+        ----------
+        sentences : iterable of Sentence or Document
+        y : sequence of sequences of Mention, optional
+            The mentions, if the sentences do not carry them.
+        dev : iterable of Sentence or Document, optional
+            Development data, for the threshold and for ``l2="auto"``.
+        on_iteration : callable, optional
+            Gets a `Record` after every iteration; if it returns True, training stops as if interrupted.
+        dev_every : int
+            Score the development data every so many iterations, for the record.
+        checkpoint : path, optional
+            Where to save the search from time to time; `save` removes it, when the model is safe.
+        resume : bool
+            Go on from the checkpoint, if there is one.
+
+        Raises
+        ------
+        LearningError
+            If there is nothing to learn from.
+        Interrupted
+            If ``on_iteration`` asked for it; the search is in the checkpoint.
+        ModelError
+            If the checkpoint was made with other data or settings.
+        """
+        settings = self._settings()
+        settings.check()
+        self._model = self._training = None  # so that what is half learned cannot be used
+        self._checkpoint = None if checkpoint is None else Path(checkpoint)
+        with_columns = self._annotator()
+        course = Course(on_iteration, dev_every, self._checkpoint, resume)
+        train, held_out = prepare(sentences, with_columns, y), prepare(dev or (), with_columns)
+        self._model, self._training = learn(settings, with_columns, train, held_out, course)
+        return self
+
+    def _settings(self) -> Settings:
+        return Settings(**self.get_params())
+
+    def _annotator(self) -> Annotator:
+        return annotator_named(self.annotator)
+
+    # What was learned
+
+    @property
+    def types_(self) -> tuple[str, ...]:
+        """The types of mentions, in alphabetical order."""
+        return self._learned().structure.types
+
+    @property
+    def structure_(self) -> Hypergraph | Linear:
+        """The structure that mentions are written in, with its labels."""
+        return self._learned().structure
+
+    @property
+    def extractor_(self) -> Extractor:
+        """What turns sentences into features."""
+        return self._learned().extractor
+
+    @property
+    def n_features_(self) -> int:
+        """How many features the model knows."""
+        return self._learned().n_features
+
+    @property
+    def parameters_(self) -> Parameters:
+        """Which weights there are."""
+        return self._learned().parameters
+
+    @property
+    def weights_(self) -> NDArray[np.float64]:
+        """The weights."""
+        return self._learned().weights
+
+    @property
+    def l2_(self) -> float:
+        """The penalty on weights: the one given, or the one that ``l2="auto"`` chose."""
+        return self._learning().l2
+
+    @property
+    def threshold_(self) -> float:
+        """As probable as a mention must be under ``probable``."""
+        return self._learning().threshold
+
+    @property
+    def n_iter_(self) -> int:
+        """Iterations of the optimiser, over all penalties tried."""
+        return self._learning().n_iterations
+
+    @property
+    def training_log_(self) -> list[dict[str, Any]]:
+        """A record for every iteration."""
+        return self._learning().log
+
+    @property
+    def dev_scores_(self) -> dict[str, Any]:
+        """All scores on the development data; empty without any."""
+        return self._learning().dev_scores
+
+    @property
+    def left_out_(self) -> int:
+        """How many training mentions the structure cannot write."""
+        return self._learning().left_out
+
+    def _learned(self) -> Model:
+        if self._model is None:
+            raise NoWeights
+        return self._model
+
+    def _learning(self) -> Training:
+        if self._training is None:
+            raise NoWeights
+        return self._training
+
+    # Finding
+
+    def predict(self, sentences: Iterable[Unit]) -> list[list[Mention]]:
+        """Return the mentions of each sentence (or document), each with its probability."""
+        self._learned()
+        return [list(unit.mentions) for unit in self.annotate(sentences)]
+
+    def annotate(
+        self, units: Iterable[Unit], *, decode: Decode | None = None, threshold: float | None = None
+    ) -> Iterator[Unit]:
+        """Yield sentences or documents with the mentions found in them, in place of those they have.
+
+        Documents are split into sentences first; their mentions come back as characters.
+        """
+        for unit, sentences, found in self.find_in(units, decode=decode, threshold=threshold):
+            yield with_found(unit, sentences, found)
+
+    def find_in(
+        self, units: Iterable[Unit], *, decode: Decode | None = None, threshold: float | None = None, top: int = 0
+    ) -> Iterator[tuple[Unit, list[Sentence], list[Found]]]:
+        """Yield each unit with its sentences and what is found in each of them, in constant memory."""
+        for batch in batches(units):
+            split = [[unit] if isinstance(unit, Sentence) else split_document(unit.with_mentions(())) for unit in batch]
+            flat = [sentence for sentences in split for sentence in sentences]
+            found = self.find(flat, decode=decode, threshold=threshold, top=top)
+            for unit, sentences in zip(batch, split, strict=True):
+                yield unit, sentences, list(islice(found, len(sentences)))
+
+    def find(
+        self,
+        sentences: Iterable[Sentence],
+        *,
+        decode: Decode | None = None,
+        threshold: float | None = None,
+        top: int = 0,
+    ) -> Iterator[Found]:
+        """Yield what is found in each sentence, one after another, in constant memory.
+
+        Parameters
+        ----------
+        sentences : iterable of Sentence
+        decode : {"probable", "enough", "all"}, optional
+            As the recognizer was made with, if not given.
+        threshold : float, optional
+            As tuned, if not given.
+        top : int
+            How many of the best outcomes to give beside, each with its probability.
+        """
+        how = decode or self.decode
+        check_decode(how)
+        check_threshold(threshold)
+        limit = self.threshold_ if threshold is None else threshold
+        for over in self.distributions(sentences):
+            yield find_in_outcomes(over, how, limit, top)
+
+    def distributions(self, sentences: Iterable[Sentence]) -> Iterator[Distribution]:
+        """Yield the distribution over the outcomes of each sentence: probabilities, samples, k best."""
+        model = self._learned()
+        return model.distributions(self._annotator().annotate(sentences))
+
+    # Scoring
+
+    def evaluate(self, units: Iterable[Unit]) -> Evaluation:
+        """Predict sentences (or documents) and compare with the mentions they have."""
+        gold = list(as_sentences(units))
+        found = [sentence.with_mentions(found.mentions) for sentence, found in zip(gold, self.find(gold), strict=True)]
+        return evaluate(gold, found)
+
+    def score(self, sentences: Iterable[Unit], y: Sequence[Sequence[Mention]] | None = None) -> float:
+        """Return the F1 over all mentions."""
+        gold = list(as_sentences(sentences))
+        if y is not None:
+            gold = [sentence.with_mentions(mentions) for sentence, mentions in zip(gold, y, strict=True)]
+        return self.evaluate(gold).all.f1
+
+    # Looking inside
+
+    def explain(self, sentence: Sentence, *, top: int = 8) -> Explanation:
+        """Return edge probabilities, the best structure, mentions, and the features that moved each of them."""
+        model = self._learned()
+        (annotated,) = self._annotator().annotate([sentence])
+        (over,) = model.distributions([annotated])
+        found = decoded_from(over, self.decode, self.threshold_)
+        return explain(
+            annotated.with_mentions(found.mentions), over, model.extractor, model.parameters, model.weights, top
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return what the model is, as plain data."""
+        return summarise(self._settings(), self._learned(), self._learning())
+
+    def strongest(self, sentences: Iterable[Sentence] = (), top: int = 5) -> dict[str, list[dict[str, Any]]]:
+        """Return the features with the greatest weights for each label.
+
+        The model holds only hashes of features, such as ``#00c0ffee00c0ffee``; those that occur in the given sentences
+        have names.
+        """
+        model = self._learned()
+        names = model.extractor.names(self._annotator().annotate(sentences)).names
+        return strongest_features(model, names, top)
+
+    # Keeping
+
+    def save(self, path: str | Path) -> None:
+        """Write everything that was learned to one file, whole or not at all.
+
+        The same training gives the same bytes: no times, dates or numbers of threads are in it.
+        """
+        write_model(Path(path), self._settings(), self._learned(), self._learning())
+        if self._checkpoint is not None:
+            self._checkpoint.unlink(missing_ok=True)
+
+    @classmethod
+    def load(cls, path: str | Path, *, n_threads: int = 2) -> Recognizer:
+        """Read what `save` wrote.
+
+        Raises
+        ------
+        ModelError
+            If the file is truncated, altered, or from a newer version.
+        """
+        settings, model, training = read_model(Path(path), {**cls._defaults(), "n_threads": n_threads})
+        recognizer = cls(**vars(settings))
+        recognizer._model, recognizer._training = model, training
+        return recognizer
+
+    # scikit-learn's manners, without needing it
+
+    @classmethod
+    def _defaults(cls) -> dict[str, Any]:
+        parameters = inspect.signature(cls.__init__).parameters
+        return {name: value.default for name, value in parameters.items() if name != "self"}
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's arguments by name."""
+        return {name: getattr(self, name) for name in self._defaults()}
+
+    def set_params(self, **params: Any) -> Recognizer:
+        """Change constructor arguments."""
+        known = self._defaults()
+        for name, value in params.items():
+            if name not in known:
+                raise UsageError(f"a Recognizer has no parameter {name!r}; expected one of {', '.join(known)}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        defaults = self._defaults()
+        changed = [f"{name}={shown(value)}" for name, value in self.get_params().items() if value != defaults[name]]
+        return f"Recognizer({', '.join(changed)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=InputTags())
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return self._model is not None
+
+
+@lru_cache(maxsize=4)
+def annotator_named(name: str) -> Annotator:
+    """Return an annotator, made once: some take long to load."""
+    return annotator(name)

@@ -1,0 +1,91 @@
+"""What a recognizer is made with, and whether that makes sense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from hyperspan.errors import UsageError
+from hyperspan.features import TemplateSet
+from hyperspan.features.columns import ClusterPaths, SemanticCategories
+from hyperspan.inference import OVER, Over
+
+Decode = Literal["probable", "enough", "all"]
+DECODE: tuple[Decode, ...] = ("probable", "enough", "all")
+
+_LONGEST_SHOWN = 60
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The arguments of a `Recognizer`, where each is described.
+
+    Stored as given; `check` says what makes no sense.
+    """
+
+    structure: str
+    max_components: int
+    distribution: Over
+    l2: float | Literal["auto"]
+    features: str | Path | TemplateSet
+    clusters: ClusterPaths | None
+    lexicon: SemanticCategories | None
+    annotator: str
+    frequent: int
+    max_iterations: int
+    tolerance: float
+    decode: Decode
+    threshold: float | None
+    n_threads: int
+    seed: int
+
+    def check(self) -> None:
+        """Refuse what makes no sense; structure, features and annotator are looked at where they are made.
+
+        Raises
+        ------
+        UsageError
+            With what was given and what was expected.
+        """
+        check_decode(self.decode)
+        if self.distribution not in OVER:
+            raise UsageError(f"distribution is {self.distribution!r}; expected one of {', '.join(OVER)}")
+        if self.l2 != "auto" and not (isinstance(self.l2, Real) and 0.0 <= self.l2 < np.inf):
+            raise UsageError(f"l2 is {self.l2!r}; expected a number that is not negative, or 'auto'")
+        for name in ("frequent", "max_iterations", "n_threads"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or value < 1:
+                raise UsageError(f"{name} is {value!r}; expected a whole number from 1")
+        if not (isinstance(self.tolerance, Real) and 0.0 <= self.tolerance < 1.0):
+            raise UsageError(f"tolerance is {self.tolerance!r}; expected a number from 0 to below 1")
+        if self.structure == "linear" and self.distribution != "encodings":
+            raise UsageError(f"the structure 'linear' has no distribution {self.distribution!r}; use 'encodings'")
+        check_threshold(self.threshold)
+
+
+def check_decode(decode: str) -> None:
+    """Refuse a way to decode that there is not."""
+    if decode not in DECODE:
+        raise UsageError(f"decode is {decode!r}; expected one of {', '.join(DECODE)}")
+
+
+def check_threshold(threshold: float | None) -> None:
+    """Refuse a threshold that is no probability, or that everything reaches."""
+    if threshold is not None and not (isinstance(threshold, Real) and 0.0 < threshold <= 1.0):
+        raise UsageError(f"threshold is {threshold!r}; expected a number above 0 and up to 1")
+
+
+def shown(value: object) -> str:
+    """Show a setting in a line: what would fill a page goes by the name of its class.
+
+    Examples
+    --------
+    >>> shown("shared"), shown(range(10)), shown(list(range(100)))
+    ("'shared'", 'range(0, 10)', '<list>')
+    """
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"<{type(value).__name__}>"

@@ -1,0 +1,64 @@
+"""What a model is, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from hyperspan.learning.twins import first_of_rows
+from hyperspan.recognizer.model import Model, Training
+from hyperspan.recognizer.settings import Settings
+
+
+def summarise(settings: Settings, model: Model, training: Training) -> dict[str, Any]:
+    """Return a model's settings, sizes and training."""
+    return {
+        "structure": settings.structure,
+        "max_components": settings.max_components,
+        "distribution": settings.distribution,
+        "types": list(model.structure.types),
+        "features": model.n_features,
+        "weights": len(model.weights),
+        "templates": [list(row) for row in model.extractor.templates.rows()],
+        "skipped_templates": [skipped.template.name for skipped in model.extractor.skipped],
+        "annotator": settings.annotator,
+        "l2": training.l2,
+        "decode": settings.decode,
+        "threshold": training.threshold,
+        "iterations": training.n_iterations,
+        "stopped": training.log[-1]["stopped"],
+        "left_out": training.left_out,
+        "dev_scores": training.dev_scores,
+        "training_log": training.log,
+    }
+
+
+def strongest_features(model: Model, names: Mapping[int, str], top: int) -> dict[str, list[dict[str, Any]]]:
+    """Return the features with the greatest weights for each label, by their name or else by their hash.
+
+    Features that the training data could not tell apart have the same weights: one stands for all of them.
+    """
+    hashes = model.extractor.to_state()[1]["feature_hash"]
+    parameters = model.parameters
+    weights = model.weights[parameters.n_labels + parameters.n_transitions :]
+    first_feature = first_of_rows(parameters.row_of_feature)
+    n_features = np.bincount(parameters.row_of_feature, minlength=parameters.n_rows)
+    name_of_row: dict[int, str] = {}
+    for feature in sorted(names):
+        name_of_row.setdefault(int(parameters.row_of_feature[feature]), names[feature])
+    rows = np.repeat(np.arange(parameters.n_rows), np.diff(parameters.first_pair))
+    strongest: dict[str, list[dict[str, Any]]] = {}
+    for label in parameters.dense_label:
+        of_label = np.flatnonzero(parameters.pair_label == label)
+        order = of_label[np.argsort(-np.abs(weights[of_label]), kind="stable")[:top]]
+        strongest[model.structure.label_name(int(label))] = [
+            {
+                "feature": name_of_row.get(int(rows[pair])) or f"#{hashes[first_feature[rows[pair]]]:016x}",
+                "twins": int(n_features[rows[pair]]) - 1,
+                "weight": float(weights[pair]),
+            }
+            for pair in order
+        ]
+    return strongest
