@@ -227,7 +227,7 @@ class Extractor:
             ids = index.add(block.hash)
             if len(index) > len(facet):
                 facet = np.concatenate([facet, np.empty(2 * len(index) - len(facet), np.int32)])
-            facet[ids] = block.facet
+            facet[ids] = 0 if block.facet is None else block.facet
             blocks.append(FeatureBlock(block.first_token, block.first_feature, ids))
         facet = facet[: len(index)]
         if min_count > 1:

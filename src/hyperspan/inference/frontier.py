@@ -403,6 +403,25 @@ def frontier_expected_kernel(
 
 
 @numba.njit(nogil=True, cache=True)
+def in_logs_kernel(automaton, first_label, n_labels, scores, first, last, expected):
+    """Return the log partition function of one sentence, worked out in log space.
+
+    Its rows of ``expected`` are set to the edge probabilities, unless that is empty.
+    """
+    block_scores = scores[first:last, first_label : first_label + n_labels]
+    log_forward = np.empty(((last - first) * automaton.n_phases + 1, automaton.n_states))
+    log_forward_kernel(automaton, block_scores, log_forward)
+    log_total = log_total_kernel(automaton, log_forward)
+    if expected.shape[0] > 0:
+        block_expected = expected[first:last, first_label : first_label + n_labels]
+        block_expected[:, :] = 0.0
+        if log_total > -np.inf:
+            by_arc = np.zeros(automaton.arc_from.shape[0])
+            log_expected_kernel(automaton, block_scores, log_forward, log_total, block_expected, by_arc)
+    return log_total
+
+
+@numba.njit(nogil=True, cache=True)
 def frontier_block_kernel(
     table, automaton, first_label, scores, first_word, begin, end, wants_expected, log_partition, expected
 ):
@@ -436,15 +455,6 @@ def frontier_block_kernel(
                 table, first_label, scores, first, last, states, exps, weights
             )
             continue
-        block_scores = scores[first:last, first_label : first_label + n_labels]
-        log_forward = np.empty(((last - first) * n_phases + 1, n_states))
-        log_forward_kernel(automaton, block_scores, log_forward)
-        log_partition[sentence] = log_total_kernel(automaton, log_forward)
-        if wants_expected:
-            block_expected = expected[first:last, first_label : first_label + n_labels]
-            block_expected[:, :] = 0.0
-            if log_partition[sentence] > -np.inf:
-                by_arc = np.zeros(automaton.arc_from.shape[0])
-                log_expected_kernel(
-                    automaton, block_scores, log_forward, log_partition[sentence], block_expected, by_arc
-                )
+        log_partition[sentence] = in_logs_kernel(
+            automaton, first_label, n_labels, scores, first, last, expected if wants_expected else scores[:0]
+        )

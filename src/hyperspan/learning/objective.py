@@ -8,11 +8,11 @@ order, so the result is the same whatever the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import nullcontext
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numba
 import numpy as np
@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from hyperspan.features import FeatureBlock
 from hyperspan.features.index import drop_unknown
 from hyperspan.inference import Over
-from hyperspan.inference.automaton import chain_automaton, staircase_automaton
+from hyperspan.inference.automaton import chain_automaton
 from hyperspan.inference.chain import chain_batch_kernel
 from hyperspan.inference.derivations import derivations_block_kernel
-from hyperspan.inference.frontier import frontier_block_kernel, staircase_table
+from hyperspan.inference.frontier import staircase_table
+from hyperspan.inference.lanes import sum_blocks
 from hyperspan.learning.bundles import bundle_rows
 from hyperspan.learning.gold import Gold
 from hyperspan.learning.parameters import Parameters, weightless_labels
@@ -39,14 +40,14 @@ CHUNK_SCORES = 1 << 17
 N_TASKS = 64
 """Into how many pieces of about equal work rows and bundles are cut, for threads to take."""
 
-Run = Callable[[Callable[[int], object], int], list[object]]
+Result = TypeVar("Result")
 
 
 class Pairs(NamedTuple):
     """The pairs as kernels read them: by column, which is a place in ``dense_label``."""
 
     first: NDArray[np.int64]
-    column: NDArray[np.int16 | np.int32]
+    column: NDArray[Any]
     n_columns: int
 
 
@@ -347,12 +348,12 @@ class Objective:
                 gradient[n_labels + n_transitions :],
             )
 
-        with _threads(self.n_threads) as run:
-            run(scale, len(self._tasks_of_rows) - 1)
-            run(score_bundles, len(self._tasks_of_bundles) - 1)
-            parts = run(lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
-            run(sum_rests, len(self._tasks_of_bundles) - 1)
-            run(add_up, len(self._tasks_of_rows) - 1)
+        with ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else nullcontext() as pool:
+            _run(pool, scale, len(self._tasks_of_rows) - 1)
+            _run(pool, score_bundles, len(self._tasks_of_bundles) - 1)
+            parts = _run(pool, lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
+            _run(pool, sum_rests, len(self._tasks_of_bundles) - 1)
+            _run(pool, add_up, len(self._tasks_of_rows) - 1)
         likelihood = 0.0
         first = 2.0 * self.l2 * weights[: n_labels + n_transitions]
         for of_chunk, by_label, by_transition in parts:
@@ -418,27 +419,14 @@ class Objective:
             )
             by_transition -= counts
             return float(log_partition.sum())
+        if self.over == "encodings":
+            return float(sum_blocks(self.structure, scores, first_word, expected).sum())
         total = 0.0
         for block in self.structure.blocks:
             table = staircase_table(block.staircase)
-            if self.over == "encodings":
-                automaton = staircase_automaton(block.staircase)
-                frontier_block_kernel(
-                    table,
-                    automaton,
-                    block.first_label,
-                    scores,
-                    first_word,
-                    0,
-                    n_sentences,
-                    True,
-                    log_partition,
-                    expected,
-                )
-            else:
-                derivations_block_kernel(
-                    table, block.first_label, scores, first_word, 0, n_sentences, True, log_partition, expected
-                )
+            derivations_block_kernel(
+                table, block.first_label, scores, first_word, 0, n_sentences, True, log_partition, expected
+            )
             total += float(log_partition.sum())
         return total
 
@@ -477,11 +465,6 @@ def _tasks(work: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([[0], np.searchsorted(total, shares), [len(work)]])
 
 
-@contextmanager
-def _threads(n_threads: int) -> Iterator[Run]:
-    """Give a function that calls another for every number from 0, in several threads, and returns the results."""
-    if n_threads > 1:
-        with ThreadPoolExecutor(n_threads) as pool:
-            yield lambda work, n_tasks: list(pool.map(work, range(n_tasks)))
-    else:
-        yield lambda work, n_tasks: [work(task) for task in range(n_tasks)]
+def _run(pool: ThreadPoolExecutor | None, work: Callable[[int], Result], n_tasks: int) -> list[Result]:
+    """Call a function for every number from 0, in several threads if there is a pool, and return the results."""
+    return list((map if pool is None else pool.map)(work, range(n_tasks)))

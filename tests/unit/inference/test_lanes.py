@@ -1,0 +1,81 @@
+"""Eight sums side by side are the sums one after another."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hyperspan.inference import lanes
+from hyperspan.inference.automaton import staircase_automaton
+from hyperspan.inference.frontier import frontier_block_kernel, staircase_table
+from hyperspan.inference.lanes import FEWEST_LANES, LANES, sum_blocks
+from hyperspan.structures import Hypergraph, structure
+
+CASES = [("shared", 3, 1), ("shared", 2, 3), ("split", 3, 2), ("mention", 1, 2), ("shared", 4, 2)]
+
+
+def one_by_one(held: Hypergraph, scores: np.ndarray, first_word: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    n_sentences = len(first_word) - 1
+    log_partition, expected = np.empty((len(held.blocks), n_sentences)), np.empty_like(scores)
+    for row, block in zip(log_partition, held.blocks, strict=True):
+        table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
+        frontier_block_kernel(
+            table, automaton, block.first_label, scores, first_word, 0, n_sentences, True, row, expected
+        )
+    return log_partition, expected
+
+
+def random_case(
+    name: str, max_components: int, n_types: int, size: float, n_sentences: int, seed: int
+) -> tuple[Hypergraph, np.ndarray, np.ndarray]:
+    held = structure(name, [f"T{number}" for number in range(n_types)], max_components)
+    assert isinstance(held, Hypergraph)
+    rng = np.random.default_rng(seed)
+    first_word = np.concatenate([[0], np.cumsum(rng.integers(0, 7, size=n_sentences))])
+    return held, size * rng.normal(size=(first_word[-1], held.n_labels)) - size, first_word
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(("name", "max_components", "n_types"), CASES)
+@pytest.mark.parametrize("size", [0.0, 1.0, 30.0, 400.0])
+def test_lanes_agree_with_one_after_another(name, max_components, n_types, size):
+    held, scores, first_word = random_case(name, max_components, n_types, size, 2 * LANES - 3, 1)
+    expected = np.empty_like(scores)
+    log_partition = sum_blocks(held, scores, first_word, expected)
+    wanted, wanted_expected = one_by_one(held, scores, first_word)
+    np.testing.assert_allclose(log_partition, wanted, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(expected, wanted_expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("n_sentences", [0, 1, FEWEST_LANES - 1, FEWEST_LANES, LANES, LANES + 1])
+def test_any_number_of_sentences(n_sentences):
+    held, scores, first_word = random_case("shared", 3, 1, 1.0, n_sentences, 2)
+    expected = np.empty_like(scores)
+    log_partition = sum_blocks(held, scores, first_word, expected)
+    wanted, wanted_expected = one_by_one(held, scores, first_word)
+    np.testing.assert_allclose(log_partition, wanted, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(expected, wanted_expected, rtol=1e-9, atol=1e-12)
+
+
+def test_forbidden_edges_and_lanes_that_are_given_up():
+    held, scores, first_word = random_case("shared", 2, 2, 1.0, LANES, 3)
+    scores[::3, 1] = -np.inf  # no mention of the first type starts there
+    scores[first_word[2] : first_word[3], 2] = 5_000.0  # beyond all scaling: must go the way of logs
+    expected = np.empty_like(scores)
+    log_partition = sum_blocks(held, scores, first_word, expected)
+    wanted, wanted_expected = one_by_one(held, scores, first_word)
+    np.testing.assert_allclose(log_partition, wanted, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(expected, wanted_expected, rtol=1e-9, atol=1e-12)
+
+
+def test_a_lane_does_not_depend_on_its_neighbours(monkeypatch):
+    held, scores, first_word = random_case("shared", 3, 1, 2.0, 6 * LANES, 4)
+    expected = np.empty_like(scores)
+    together = sum_blocks(held, scores, first_word, expected)[0]
+    monkeypatch.setattr(lanes, "FEWEST_LANES", 1)
+    for sentence in range(0, 6 * LANES, 5):
+        words = slice(first_word[sentence], first_word[sentence + 1])
+        alone = np.empty_like(scores[words])
+        of_one = sum_blocks(held, scores[words].copy(), np.array([0, len(alone)]), alone)
+        assert of_one[0, 0] == together[sentence]
+        assert alone.tobytes() == expected[words].tobytes()
