@@ -29,6 +29,7 @@ from hyperspan.inference.lanes import sum_blocks
 from hyperspan.learning.bundles import bundle_rows
 from hyperspan.learning.gold import Gold
 from hyperspan.learning.parameters import Parameters, weightless_labels
+from hyperspan.learning.prefetching import AHEAD, prefetch, prefetch_numbers
 from hyperspan.learning.sparse import Lists
 from hyperspan.learning.twins import first_of_rows
 from hyperspan.learning.vectors import dot_kernel
@@ -60,14 +61,13 @@ def scale_kernel(first, scale, begin, end, weight, scaled):
 
 
 @numba.njit(nogil=True, cache=True)
-def add_row_kernel(pairs, row, scaled, scores):
+def add_pairs_kernel(pairs, first, n_pairs, scaled, scores):
     """Add the weights of a row's pairs to the scores of their columns."""
-    first, last = pairs.first[row], pairs.first[row + 1]
-    if last - first == pairs.n_columns:
+    if n_pairs == pairs.n_columns:
         for column in range(pairs.n_columns):
             scores[column] += scaled[first + column]
     else:
-        for pair in range(first, last):
+        for pair in range(first, first + n_pairs):
             scores[pairs.column[pair]] += scaled[pair]
 
 
@@ -78,29 +78,51 @@ def bundle_scores_kernel(pairs, scaled, first_row, row_of, begin, end, bundle_sc
     for bundle in range(begin, end):
         scores[:] = 0.0
         for place in range(first_row[bundle], first_row[bundle + 1]):
-            add_row_kernel(pairs, row_of[place], scaled, scores)
+            first = pairs.first[row_of[place]]
+            add_pairs_kernel(pairs, first, pairs.first[row_of[place] + 1] - first, scaled, scores)
         for column in range(pairs.n_columns):
             bundle_scores[bundle, column] = scores[column]
 
 
 @numba.njit(nogil=True, cache=True)
 def word_scores_kernel(
-    pairs, scaled, label_of, bias, first_bundle, bundle_of, bundle_scores, first_row, row_of, begin, end, scores
+    pairs,
+    scaled,
+    label_of,
+    bias,
+    first_bundle,
+    bundle_of,
+    bundle_scores,
+    first_row,
+    pair_of,
+    size_of,
+    begin,
+    end,
+    scores,
 ):
-    """Fill rows of ``scores`` for the words from begin to end: biases, the sums of bundles, the weights of rows."""
-    by_column = np.empty(pairs.n_columns)
+    """Fill rows of ``scores`` for the words from begin to end: biases, the sums of bundles, the weights of rows.
+
+    Of each row of a word, ``pair_of`` says where its pairs begin and ``size_of`` how many there are.
+    """
+    n_columns, n_bundles, n_rows = pairs.n_columns, first_bundle[end], first_row[end]
+    by_column = np.empty(n_columns)
     for word in range(begin, end):
         by_column[:] = 0.0
         for place in range(first_bundle[word], first_bundle[word + 1]):
+            if place + AHEAD < n_bundles:
+                prefetch_numbers(bundle_scores, np.int64(bundle_of[place + AHEAD]) * n_columns, n_columns)
             of_bundle = bundle_scores[bundle_of[place]]
-            for column in range(pairs.n_columns):
+            for column in range(n_columns):
                 by_column[column] += of_bundle[column]
         for place in range(first_row[word], first_row[word + 1]):
-            add_row_kernel(pairs, row_of[place], scaled, by_column)
+            if place + AHEAD < n_rows:
+                prefetch_numbers(scaled, pair_of[place + AHEAD], size_of[place + AHEAD])
+                prefetch(pairs.column, pair_of[place + AHEAD])
+            add_pairs_kernel(pairs, pair_of[place], size_of[place], scaled, by_column)
         row = scores[word - begin]
         for label in range(bias.shape[0]):
             row[label] = bias[label]
-        for column in range(pairs.n_columns):
+        for column in range(n_columns):
             row[label_of[column]] += by_column[column]
 
 
@@ -128,14 +150,17 @@ def rest_kernel(label_of, expected, begin, end, rest, by_label):
 @numba.njit(nogil=True, cache=True)
 def bundle_rests_kernel(first_word, word_of, rest, begin, end, bundle_rest):
     """Fill rows of ``bundle_rest`` with the sums of the rests of the bundles' words."""
-    total = np.empty(rest.shape[1])
+    n_columns, n_places = rest.shape[1], first_word[end]
+    total = np.empty(n_columns)
     for bundle in range(begin, end):
         total[:] = 0.0
         for place in range(first_word[bundle], first_word[bundle + 1]):
+            if place + AHEAD < n_places:
+                prefetch_numbers(rest, np.int64(word_of[place + AHEAD]) * n_columns, n_columns)
             of_word = rest[word_of[place]]
-            for column in range(total.shape[0]):
+            for column in range(n_columns):
                 total[column] += of_word[column]
-        for column in range(total.shape[0]):
+        for column in range(n_columns):
             bundle_rest[bundle, column] = total[column]
 
 
@@ -144,11 +169,14 @@ def row_gradient_kernel(
     pairs, scale, weight, l2, first_word, word_of, rest, first_bundle, bundle_of, bundle_rest, begin, end, gradient
 ):
     """Fill in the gradient of the pairs of rows: the penalty's minus what is left of the gold's counts."""
-    total = np.empty(pairs.n_columns)
+    n_columns, n_places = pairs.n_columns, first_word[end]
+    total = np.empty(n_columns)
     for row in range(begin, end):
         first, last = pairs.first[row], pairs.first[row + 1]
         total[: last - first] = 0.0
         for place in range(first_word[row], first_word[row + 1]):
+            if place + AHEAD < n_places:
+                prefetch_numbers(rest, np.int64(word_of[place + AHEAD]) * n_columns, n_columns)
             add_rest_kernel(pairs, first, last, rest[word_of[place]], total)
         for place in range(first_bundle[row], first_bundle[row + 1]):
             add_rest_kernel(pairs, first, last, bundle_rest[bundle_of[place]], total)
@@ -280,6 +308,8 @@ class Objective:
         self._scale = np.sqrt(n_features_of_row.astype(np.float64))
         self._scaled = np.empty(len(parameters.pair_label), dtype)
         self._bundled = bundle_rows(*_rows_of_words(features, parameters, facet))
+        self._pair_of_use = parameters.first_pair[self._bundled.rows.item]
+        self._size_of_use = np.diff(parameters.first_pair)[self._bundled.rows.item].astype(np.int32)
         n_bundles = self._bundled.of_bundle.n_lists
         self._words_of_row = self._bundled.rows.transposed(parameters.n_rows)
         self._bundles_of_row = self._bundled.of_bundle.transposed(parameters.n_rows)
@@ -379,7 +409,9 @@ class Objective:
             bias,
             *bundled.bundles,
             self._bundle_scores,
-            *bundled.rows,
+            bundled.rows.first,
+            self._pair_of_use,
+            self._size_of_use,
             first,
             last,
             scores,
