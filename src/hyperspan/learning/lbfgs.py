@@ -1,6 +1,6 @@
 """L-BFGS with a state that can be saved: SciPy's own cannot be stopped in the middle and taken up again.
 
-Directions by the two-loop recursion, steps by SciPy's Wolfe line search.
+Directions by the two-loop recursion (see `curvature`), steps by SciPy's Wolfe line search.
 """
 
 from __future__ import annotations
@@ -15,14 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import line_search
 
-from hyperspan.learning.vectors import add_kernel, dot_kernel
+from hyperspan.learning.curvature import Curvature
+from hyperspan.learning.vectors import add_kernel, dot_kernel, run_pieces
 
 Vector = NDArray[np.float64]
-Remembered = NDArray[np.float32]
 Function = Callable[[Vector], tuple[float, Vector]]
-
-HISTORY = 6
-"""How many steps the recursion remembers, in single precision: they only shape the direction, and take most memory."""
 
 PERIOD = 10
 """Over how many iterations the objective must have fallen by the tolerance for the search to go on."""
@@ -36,9 +33,7 @@ class State:
     value: float = 0.0
     gradient: Vector = field(default_factory=lambda: np.empty(0))
     previous_value: float | None = None
-    steps: list[Remembered] = field(default_factory=list)
-    changes: list[Remembered] = field(default_factory=list)
-    curvatures: list[float] = field(default_factory=list)
+    curvature: Curvature | None = None
     values: list[float] = field(default_factory=list)
     iteration: int = 0
     n_evaluations: int = 0
@@ -49,27 +44,28 @@ class State:
         numbers = {
             "value": self.value,
             "previous_value": self.previous_value,
-            "curvatures": list(self.curvatures),
+            "n_steps": 0 if self.curvature is None else self.curvature.n_steps,
             "values": list(self.values),
             "iteration": self.iteration,
             "n_evaluations": self.n_evaluations,
             "stopped": self.stopped,
         }
         arrays: dict[str, NDArray[Any]] = {"weights": self.weights, "gradient": self.gradient}
-        for place, (step, change) in enumerate(zip(self.steps, self.changes, strict=True)):
-            arrays[f"step{place}"], arrays[f"change{place}"] = step, change
+        if self.curvature is not None:
+            arrays |= {"remembered": self.curvature.rows, "products": self.curvature.products}
         return numbers, arrays
 
     @classmethod
     def of_arrays(cls, numbers: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> State:
         """Return the state that `to_arrays` gave."""
-        n_steps = sum(name.startswith("step") for name in arrays)
+        rest = dict(numbers)
+        n_steps = rest.pop("n_steps")
+        has_steps = "remembered" in arrays
         return cls(
             weights=arrays["weights"],
             gradient=arrays["gradient"],
-            steps=[arrays[f"step{place}"] for place in range(n_steps)],
-            changes=[arrays[f"change{place}"] for place in range(n_steps)],
-            **numbers,
+            curvature=Curvature(arrays["remembered"], arrays["products"], n_steps) if has_steps else None,
+            **rest,
         )
 
 
@@ -80,6 +76,7 @@ def minimise(
     max_iterations: int = 500,
     tolerance: float = 1e-5,
     gradient_tolerance: float = 1e-5,
+    n_threads: int = 1,
 ) -> Iterator[State]:
     """Yield the state after every iteration until it has ``stopped``, which says why.
 
@@ -95,6 +92,8 @@ def minimise(
         Stop when the value has fallen by less than this share over `PERIOD` iterations.
     gradient_tolerance : float
         Stop when the gradient's length is at most this share of the weights' length (or of 1, if that is greater).
+    n_threads : int
+        The result does not depend on it.
 
     Examples
     --------
@@ -112,7 +111,7 @@ def minimise(
     if state.stopped:
         yield state
     while not state.stopped:
-        _step(state, function)
+        _step(state, function, n_threads)
         state.stopped = state.stopped or _reason_to_stop(state, max_iterations, tolerance, gradient_tolerance)
         yield state
 
@@ -133,24 +132,16 @@ def _reason_to_stop(state: State, max_iterations: int, tolerance: float, gradien
     return ""
 
 
-def _step(state: State, function: Function) -> None:
-    line = _search(state, function)
-    if line is None and state.steps:  # the remembered curvature led nowhere: once more, straight downhill
-        state.steps.clear()
-        state.changes.clear()
-        state.curvatures.clear()
-        line = _search(state, function)
+def _step(state: State, function: Function, n_threads: int) -> None:
+    curvature = state.curvature = state.curvature or Curvature.of_nothing(len(state.weights))
+    line = _search(state, curvature, function, n_threads)
+    if line is None and curvature.n_steps:  # what is remembered led nowhere: once more, straight downhill
+        curvature.forget()
+        line = _search(state, curvature, function, n_threads)
     if line is None:
         state.stopped = "stopped: no step lowers the objective any further"
         return
-    step = (line.weights - state.weights).astype(np.float32)
-    change = (line.gradient - state.gradient).astype(np.float32)
-    curvature = dot_kernel(step, change)
-    if curvature > 1e-10 * dot_kernel(change, change):
-        state.steps.append(step)
-        state.changes.append(change)
-        state.curvatures.append(curvature)
-        del state.steps[:-HISTORY], state.changes[:-HISTORY], state.curvatures[:-HISTORY]
+    curvature.remember(line.weights - state.weights, line.gradient - state.gradient, n_threads)
     state.previous_value, state.value = state.value, line.value
     state.weights, state.gradient = line.weights, line.gradient
     state.values.append(line.value)
@@ -158,11 +149,11 @@ def _step(state: State, function: Function) -> None:
     state.iteration += 1
 
 
-def _search(state: State, function: Function) -> _Line | None:
+def _search(state: State, curvature: Curvature, function: Function, n_threads: int) -> _Line | None:
     """Look along the direction for a step that fulfils the Wolfe conditions."""
-    line = _Line(state, function)
+    line = _Line(state, function, curvature.direction(state.gradient, n_threads), n_threads)
     previous = state.previous_value
-    if not state.steps:  # so that the first step is about as long as one unit
+    if not curvature.n_steps:  # so that the first step is about as long as one unit
         previous = state.value + math.sqrt(dot_kernel(state.gradient, state.gradient)) / 2.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SciPy warns where we say so ourselves
@@ -179,17 +170,23 @@ def _search(state: State, function: Function) -> _Line | None:
 class _Line:
     """The function along a direction: value and slope are worked out together, once for each length asked for."""
 
-    def __init__(self, state: State, function: Function) -> None:
+    def __init__(self, state: State, function: Function, direction: Vector, n_threads: int) -> None:
         self.weights, self.value, self.gradient = state.weights, state.value, state.gradient
         self._state = state
         self._function = function
-        self._direction = _direction(state)
+        self._direction = direction
+        self._n_threads = n_threads
         self._length = 0.0
 
     def go_to(self, length: float) -> None:
         if length != self._length:
-            self.weights = self._state.weights.copy()
-            add_kernel(self.weights, length, self._direction)
+            weights = self._state.weights.copy()
+
+            def add(begin: int, end: int) -> None:
+                add_kernel(weights[begin:end], length, self._direction[begin:end])
+
+            run_pieces(add, len(weights), self._n_threads)
+            self.weights = weights
             self.value, self.gradient = self._function(self.weights)
             self._state.n_evaluations += 1
             self._length = length
@@ -200,20 +197,8 @@ class _Line:
 
     def slope_at(self, length: Vector) -> Vector:
         self.go_to(float(length[0]))
-        return np.array([dot_kernel(self.gradient, self._direction)])
 
+        def dot(begin: int, end: int) -> float:
+            return float(dot_kernel(self.gradient[begin:end], self._direction[begin:end]))
 
-def _direction(state: State) -> Vector:
-    """Return the two-loop recursion's direction; vectors are long, so each is read as seldom as possible."""
-    direction = -state.gradient
-    shares = []
-    remembered = list(zip(state.steps, state.changes, state.curvatures, strict=True))
-    for step, change, curvature in reversed(remembered):
-        share = dot_kernel(step, direction) / curvature
-        add_kernel(direction, -share, change)
-        shares.append(share)
-    if state.steps:
-        direction *= state.curvatures[-1] / dot_kernel(state.changes[-1], state.changes[-1])
-    for (step, change, curvature), share in zip(remembered, reversed(shares), strict=True):
-        add_kernel(direction, share - dot_kernel(change, direction) / curvature, step)
-    return direction
+        return np.array([sum(run_pieces(dot, len(self.gradient), self._n_threads))])

@@ -8,11 +8,10 @@ order, so the result is the same whatever the number of threads.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -32,7 +31,7 @@ from hyperspan.learning.parameters import Parameters, weightless_labels
 from hyperspan.learning.prefetching import AHEAD, prefetch, prefetch_numbers
 from hyperspan.learning.sparse import Lists
 from hyperspan.learning.twins import first_of_rows
-from hyperspan.learning.vectors import dot_kernel
+from hyperspan.learning.vectors import dot_kernel, run
 from hyperspan.structures import Hypergraph, Linear
 
 CHUNK_SCORES = 1 << 17
@@ -40,8 +39,6 @@ CHUNK_SCORES = 1 << 17
 
 N_TASKS = 64
 """Into how many pieces of about equal work rows and bundles are cut, for threads to take."""
-
-Result = TypeVar("Result")
 
 
 class Pairs(NamedTuple):
@@ -379,11 +376,11 @@ class Objective:
             )
 
         with ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else nullcontext() as pool:
-            _run(pool, scale, len(self._tasks_of_rows) - 1)
-            _run(pool, score_bundles, len(self._tasks_of_bundles) - 1)
-            parts = _run(pool, lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
-            _run(pool, sum_rests, len(self._tasks_of_bundles) - 1)
-            _run(pool, add_up, len(self._tasks_of_rows) - 1)
+            run(pool, scale, len(self._tasks_of_rows) - 1)
+            run(pool, score_bundles, len(self._tasks_of_bundles) - 1)
+            parts = run(pool, lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
+            run(pool, sum_rests, len(self._tasks_of_bundles) - 1)
+            run(pool, add_up, len(self._tasks_of_rows) - 1)
         likelihood = 0.0
         first = 2.0 * self.l2 * weights[: n_labels + n_transitions]
         for of_chunk, by_label, by_transition in parts:
@@ -495,8 +492,3 @@ def _tasks(work: NDArray[np.int64]) -> NDArray[np.int64]:
     total = np.cumsum(work)
     shares = np.arange(1, N_TASKS) * (total[-1] / N_TASKS if len(total) else 0.0)
     return np.concatenate([[0], np.searchsorted(total, shares), [len(work)]])
-
-
-def _run(pool: ThreadPoolExecutor | None, work: Callable[[int], Result], n_tasks: int) -> list[Result]:
-    """Call a function for every number from 0, in several threads if there is a pool, and return the results."""
-    return list((map if pool is None else pool.map)(work, range(n_tasks)))

@@ -121,7 +121,14 @@ class Search:
         clock = time.perf_counter() - self.seconds
         while not self.is_done:
             objective.l2 = self.penalties[self.stage]
-            for state in minimise(objective, self.state, max_iterations=max_iterations, tolerance=tolerance):
+            states = minimise(
+                objective,
+                self.state,
+                max_iterations=max_iterations,
+                tolerance=tolerance,
+                n_threads=objective.n_threads,
+            )
+            for state in states:
                 if not np.isfinite(state.value):
                     raise LearningError(
                         f"the objective became {state.value} at iteration {state.iteration}; "

@@ -1,13 +1,45 @@
-"""Sums over long vectors, in one thread and in a fixed order.
+"""Arithmetic with long vectors: in a fixed order, whatever the number of threads.
 
 The library behind NumPy's dot product uses as many threads as it likes, so its result may differ from run to run, and
-it waits for all of them where cores are busy.
+it waits for all of them where cores are busy. Here vectors are cut into pieces, always the same ones, and what comes of
+the pieces is added up in their order.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
 import numba
 import numpy as np
+
+N_PIECES = 16
+"""Into how many pieces a vector is cut: the most threads that can help."""
+
+BLOCK = 4_096
+"""How many numbers of a vector are worked on at a time, so that they stay in the cache."""
+
+_WORTH_THREADS = 1 << 16
+
+Result = TypeVar("Result")
+
+
+def run(pool: ThreadPoolExecutor | None, work: Callable[[int], Result], n_tasks: int) -> list[Result]:
+    """Call a function for every number from 0, in several threads if there is a pool, and return the results."""
+    return list((map if pool is None else pool.map)(work, range(n_tasks)))
+
+
+def run_pieces(work: Callable[[int, int], Result], length: int, n_threads: int) -> list[Result]:
+    """Call a function for the begin and end of each piece of a vector."""
+
+    def piece(number: int) -> Result:
+        return work(number * length // N_PIECES, (number + 1) * length // N_PIECES)
+
+    if n_threads == 1 or length < _WORTH_THREADS:
+        return run(None, piece, N_PIECES)
+    with ThreadPoolExecutor(n_threads) as pool:
+        return run(pool, piece, N_PIECES)
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})

@@ -18,6 +18,8 @@ class Bowl:
 
     l2 = 0.0
 
+    n_threads = 1
+
     def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
         away = weights - 4.0
         return float(away @ away + self.l2 * weights @ weights), 2.0 * away + 2.0 * self.l2 * weights
@@ -86,9 +88,16 @@ def test_development_data_is_scored_as_often_as_asked():
         assert (record.dev_f1 is not None) == (record.iteration % 3 == 0 or bool(record.stopped))
 
 
+class Abyss(Bowl):
+    """Has no value anywhere."""
+
+    def __call__(self, weights: np.ndarray) -> tuple[float, np.ndarray]:
+        return float("nan"), weights
+
+
 def test_an_objective_that_is_not_a_number_is_refused_with_a_sentence():
     with pytest.raises(LearningError, match=r"the objective became nan at iteration 0; check the features .* raise l2"):
-        list(new_search(1, [1.0]).run(lambda weights: (float("nan"), weights), **OPTIONS))  # type: ignore[arg-type]
+        list(new_search(1, [1.0]).run(Abyss(), **OPTIONS))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("pause", [1, 2, 3, 4, 5])

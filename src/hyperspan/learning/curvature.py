@@ -1,0 +1,147 @@
+"""What L-BFGS remembers of its steps, and the direction it makes of that.
+
+The two-loop recursion only ever multiplies remembered vectors and the gradient with each other, and adds them up. So
+the products are kept in a small table, the recursion runs on it, and the long vectors are read twice an iteration only:
+for the new products, and for the sum that is the direction.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.learning.vectors import BLOCK, run_pieces
+
+HISTORY = 6
+"""How many steps are remembered, in single precision: they only shape the direction, and take most memory."""
+
+_LEAST_CURVATURE = 1e-10
+
+Vector = NDArray[np.float64]
+
+
+class Curvature:
+    """The last steps, and how the gradient changed along each.
+
+    Parameters
+    ----------
+    rows : float32 array of shape (2 * (HISTORY + 1), n_weights)
+        A step and the change of the gradient after it, one after the other, in a ring; one place is for the next.
+    products : float64 array of shape (2 * (HISTORY + 1), 2 * (HISTORY + 1))
+        Their dot products.
+    n_steps : int
+        How many were ever remembered.
+    """
+
+    def __init__(self, rows: NDArray[np.float32], products: Vector, n_steps: int = 0) -> None:
+        self.rows = rows
+        self.products = products
+        self.n_steps = n_steps
+
+    @classmethod
+    def of_nothing(cls, n_weights: int) -> Curvature:
+        """Remember nothing yet."""
+        n_rows = 2 * (HISTORY + 1)
+        return cls(np.zeros((n_rows, n_weights), dtype=np.float32), np.zeros((n_rows, n_rows)))
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self.n_steps = 0
+
+    def remember(self, step: Vector, change: Vector, n_threads: int = 1) -> None:
+        """Remember a step and the change of the gradient, unless they tell nothing."""
+        here = 2 * (self.n_steps % (HISTORY + 1))
+
+        def work(begin: int, end: int) -> Vector:
+            found = np.zeros((2, len(self.rows)))
+            remember_kernel(self.rows, here, step, change, begin, end, found)
+            return found
+
+        found = sum(run_pieces(work, len(step), n_threads), np.zeros((2, len(self.rows))))
+        self.products[here : here + 2] = found
+        self.products[:, here : here + 2] = found.T
+        if self.products[here, here + 1] > _LEAST_CURVATURE * self.products[here + 1, here + 1]:
+            self.n_steps += 1
+
+    def direction(self, gradient: Vector, n_threads: int = 1) -> Vector:
+        """Return the direction in which to go: downhill, bent by what is remembered."""
+        if not self.n_steps:
+            return -gradient
+
+        def products(begin: int, end: int) -> Vector:
+            found = np.zeros(len(self.rows))
+            products_kernel(self.rows, gradient, begin, end, found)
+            return found
+
+        by_gradient = sum(run_pieces(products, len(gradient), n_threads), np.zeros(len(self.rows)))
+        shares, of_gradient = self._recursion(by_gradient)
+        direction = np.empty(len(gradient))
+
+        def combine(begin: int, end: int) -> None:
+            combine_kernel(self.rows, shares, gradient, of_gradient, begin, end, direction)
+
+        run_pieces(combine, len(gradient), n_threads)
+        return direction
+
+    def _recursion(self, by_gradient: Vector) -> tuple[Vector, float]:
+        """Run the two loops; returns the shares of the remembered vectors and of the gradient in the direction."""
+        newest_first = [2 * (number % (HISTORY + 1)) for number in range(self.n_steps - 1, -1, -1)[:HISTORY]]
+        shares, of_gradient = np.zeros(len(self.rows)), -1.0
+        taken = {}
+        for step in newest_first:
+            change = step + 1
+            taken[step] = (self.products[step] @ shares + of_gradient * by_gradient[step]) / self.products[step, change]
+            shares[change] -= taken[step]
+        newest = newest_first[0]
+        scale = self.products[newest, newest + 1] / self.products[newest + 1, newest + 1]
+        shares *= scale
+        of_gradient *= scale
+        for step in reversed(newest_first):
+            change = step + 1
+            back = (self.products[change] @ shares + of_gradient * by_gradient[change]) / self.products[step, change]
+            shares[step] += taken[step] - back
+        return shares, of_gradient
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def remember_kernel(rows, here, step, change, begin, end, products):
+    """Write a step and a change to their rows, and add up their products with all rows."""
+    for first in range(begin, end, BLOCK):
+        last = min(end, first + BLOCK)
+        for place in range(first, last):
+            rows[here, place] = step[place]
+            rows[here + 1, place] = change[place]
+        for row in range(rows.shape[0]):
+            by_step, by_change = 0.0, 0.0
+            for place in range(first, last):
+                by_step += np.float64(rows[row, place]) * np.float64(rows[here, place])
+                by_change += np.float64(rows[row, place]) * np.float64(rows[here + 1, place])
+            products[0, row] += by_step
+            products[1, row] += by_change
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def products_kernel(rows, vector, begin, end, products):
+    """Add up the products of a vector with all rows."""
+    for first in range(begin, end, BLOCK):
+        last = min(end, first + BLOCK)
+        for row in range(rows.shape[0]):
+            total = 0.0
+            for place in range(first, last):
+                total += np.float64(rows[row, place]) * vector[place]
+            products[row] += total
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def combine_kernel(rows, shares, vector, of_vector, begin, end, combined):
+    """Fill in the sum of all rows and a vector, each times its share."""
+    for first in range(begin, end, BLOCK):
+        last = min(end, first + BLOCK)
+        for place in range(first, last):
+            combined[place] = of_vector * vector[place]
+        for row in range(rows.shape[0]):
+            share = shares[row]
+            if share != 0.0:
+                for place in range(first, last):
+                    combined[place] += share * np.float64(rows[row, place])
