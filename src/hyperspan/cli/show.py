@@ -21,10 +21,10 @@ def show(
 ) -> None:
     """Show a model's settings, scores and strongest features.
 
-    A model holds hashes of features, not their names; name them with a corpus in which they occur (--names-from), such
-    as the training data.
+    A model holds the names of the 20 strongest features of each edge, and hashes of the others; a corpus in which they
+    occur, such as the training data, gives names to all (--names-from).
 
-    Example: hyperspan show notes.model --names-from notes/train.jsonl
+    Example: hyperspan show notes.model --top 10
     """
     from hyperspan.recognizer import Recognizer
 
@@ -47,8 +47,9 @@ def show(
                 f"F1 {score['f1']:.3f}",
                 markup=False,
             )
-    if top and corpus is None:
-        say.info("features are shown by their hash; name them with --names-from and the training data")
+    shown = [feature["feature"] for features in summary.get("strongest", {}).values() for feature in features]
+    if corpus is None and any(name.startswith("#") for name in shown):
+        say.info("some features are shown by their hash; name them with --names-from and the training data")
     for label, features in summary.get("strongest", {}).items():
         console.print(f"\n{printable(label)}", style="bold", markup=False)
         for feature in features:
@@ -69,4 +70,5 @@ def _strongest(recognizer: Any, corpus: Path, top: int) -> dict[str, list[dict[s
     findings = Findings("skip")
     sentences = as_sentences(corpora.stream(corpus, findings=findings), findings)
     strongest: dict[str, list[dict[str, Any]]] = recognizer.strongest(sentences, top)
+    say.findings(findings)
     return strongest
