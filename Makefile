@@ -27,11 +27,12 @@ fix: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m pip install -q -e ".[bench]"
-	$(BIN)/python benchmarks/bench_sweeps.py --quick
+	$(BIN)/hyperspan bench --quick
 
-# The page about the commands is made from them; then every block that a reader sees is run.
+# The page about the commands is made from them, the pictures are drawn; then every block that a reader sees is run.
 docs: $(READY)
 	$(BIN)/python -m hyperspan.cli.reference docs/cli.md
+	$(BIN)/python docs/pictures.py
 	$(BIN)/python -m pytest -q tests/docs
 
 # What is built is what users get: installed alone, outside the checkout, it must work.

@@ -1,6 +1,6 @@
 """Everything that a reader is shown runs.
 
-In README.md and docs/*.md, ```` ```python ```` blocks with ``>>>`` are doctests, and in ```` ```console ```` blocks the
+In README.md and docs, ```` ```python ```` blocks with ``>>>`` are doctests, and in ```` ```console ```` blocks the
 lines after ``$`` are run and must print what stands below them (a line ``...`` or ``…`` stands for anything). Blocks
 of a page run one after another in one empty folder and share their Python names. ```` ```sh ```` blocks are only read:
 their commands and options must exist.
@@ -26,7 +26,7 @@ from hyperspan.cli.reference import commands, parameters
 from hyperspan.render import draw_text
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 

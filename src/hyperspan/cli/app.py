@@ -12,15 +12,18 @@ import typer
 from hyperspan import __version__
 from hyperspan.cli import (
     ambiguity,
+    bench,
     brown,
     check,
     convert,
     demo,
     draw,
     evaluate,
+    experiment,
     features,
     lexicon,
     predict,
+    serve,
     show,
     stats,
     train,
@@ -45,6 +48,7 @@ app.command("train", rich_help_panel=_MODELS)(train.train)
 app.command("predict", rich_help_panel=_MODELS)(predict.predict)
 app.command("evaluate", rich_help_panel=_MODELS)(evaluate.evaluate)
 app.command("show", rich_help_panel=_MODELS)(show.show)
+app.command("serve", rich_help_panel=_MODELS)(serve.serve)
 app.command("check", rich_help_panel=_CORPORA)(check.check)
 app.command("stats", rich_help_panel=_CORPORA)(stats.stats)
 app.command("convert", rich_help_panel=_CORPORA)(convert.convert)
@@ -53,6 +57,8 @@ app.command("features", rich_help_panel=_RESOURCES)(features.features)
 app.command("brown", rich_help_panel=_RESOURCES)(brown.brown)
 app.add_typer(lexicon.app, name="lexicon", rich_help_panel=_RESOURCES)
 app.add_typer(ambiguity.app, name="ambiguity", rich_help_panel="Theory")
+app.add_typer(experiment.app, name="experiment", rich_help_panel="Theory")
+app.command("bench", rich_help_panel="Measurements")(bench.bench)
 
 
 def _version(wanted: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -49,7 +50,9 @@ def predict(
     corpus: Annotated[
         Path,
         typer.Argument(
-            metavar="INPUT", help="A corpus, a plain text file, or - for text on stdin.", show_default=False
+            metavar="INPUT",
+            help="A corpus, a plain text file, or - for text or JSON lines on stdin.",
+            show_default=False,
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write; - is stdout.")] = Path("-"),
@@ -76,6 +79,7 @@ def predict(
     recognizer = Recognizer.load(model)
     how: dict[str, Any] = {"decode": None if decode is None else decode.value, "threshold": threshold, "top": top}
     units = _inputs(corpus, format, findings)
+    recognizer.check_annotator()
     results = _in_processes(model, units, how, workers) if workers > 1 else recognizer.find_in(units, **how)
     results = progress(results, "Finding mentions")
     if to is OutputChoice.BRAT:
@@ -92,14 +96,10 @@ Result = tuple[Unit, list[Sentence], "list[Found]"]
 def _inputs(path: Path, format: str | None, findings: Findings) -> Iterator[Unit]:
     """Yield what is to be read: documents of plain text, or whatever a corpus holds."""
     from hyperspan import corpora
-    from hyperspan.corpora.files import decode, read_text
+    from hyperspan.corpora.files import read_text
 
     if str(path) == "-":
-        if format is not None:
-            raise UsageError(f"stdin is read as plain text, not as {format!r}; name a file, or leave --from out")
-        text = decode(sys.stdin.buffer.read(), findings, path=Path("<stdin>"))
-        if text is not None:
-            yield Document("stdin", text)
+        yield from _standard_input(sys.stdin.buffer, format, findings)
         return
     if path.suffix == ".txt" and path.is_file() and format is None and corpora.recognise(path) is None:
         text = read_text(path, findings)
@@ -109,10 +109,38 @@ def _inputs(path: Path, format: str | None, findings: Findings) -> Iterator[Unit
     yield from corpora.stream(path, format=format, findings=findings)
 
 
+def _standard_input(file: IO[bytes], format: str | None, findings: Findings) -> Iterator[Unit]:
+    """Yield the units of JSON lines as they come, if they are asked for or begin with one; else one text."""
+    from hyperspan.corpora.files import LONGEST_LINE, decode, numbered_lines
+    from hyperspan.corpora.format import Item
+    from hyperspan.corpora.jsonl import is_record, stream_records
+
+    if format not in (None, "jsonl"):
+        raise UsageError(
+            f"stdin is read as plain text or as JSON lines, not as {format!r}; name a file, or leave --from out"
+        )
+    begin: deque[bytes] = deque()
+    while (line := file.readline(LONGEST_LINE + 1)) and not line.strip():
+        begin.append(line)
+    begin.append(line)
+    if format == "jsonl" or is_record(line):
+
+        def read_line(limit: int) -> bytes:
+            return begin.popleft() if begin else file.readline(limit)
+
+        item = Item(Path("stdin"), Path())
+        yield from stream_records(numbered_lines(read_line, item.path, findings), item, findings)
+        return
+    text = decode(b"".join([*begin, file.read()]), findings, path=Path("<stdin>"))
+    if text is not None:
+        yield Document("stdin", text)
+
+
 def _start(model: Path) -> None:
     global _recognizer
     from hyperspan.recognizer import Recognizer
 
+    logging.getLogger("hyperspan").setLevel(logging.ERROR)  # warnings were given before
     _recognizer = Recognizer.load(model, n_threads=1)
 
 

@@ -131,10 +131,35 @@ def _stream(item: Item, findings: Findings) -> Iterator[Document]:
     annotations = read_text(item.path, findings)
     if text is None or annotations is None:
         return
-    found = _mentions(_parse(Source(text, annotations), findings, item.path))
-    mentions = unique_mentions(found, findings, path=item.path)
+    yield document_of(item.doc, text, annotations, findings, item.path)
+
+
+def document_of(
+    doc: str, text: str, annotations: str, findings: Findings | None = None, path: Path | None = None
+) -> Document:
+    """Return the document that a text and its annotations make.
+
+    Parameters
+    ----------
+    doc : str
+        The document's id.
+    text, annotations : str
+        What the two files hold.
+    findings : Findings, optional
+        Takes what is wrong; raises at the first defect if not given.
+    path : path, optional
+        Where the annotations stand, for messages.
+
+    Examples
+    --------
+    >>> document_of("note", "no fever", "T1\\tFinding 3 8\\tfever\\n").mentions
+    (Mention(type='Finding', parts=((3, 8),), prob=None),)
+    """
+    findings = findings or Findings()
+    found = _mentions(_parse(Source(text, annotations), findings, path))
+    mentions = unique_mentions(found, findings, path=path)
     source = Source(text, annotations, dict(reversed(found)))
-    yield Document(item.doc, text, tuple(mentions), place=str(item.path), source=source)
+    return Document(doc, text, tuple(mentions), place="" if path is None else str(path), source=source)
 
 
 def _mentions(lines: Iterable[_Line]) -> list[tuple[Mention, int]]:
@@ -342,7 +367,7 @@ def _write_document(document: Document, folder: Path, findings: Findings) -> Non
         findings.report("unwritable", str(error))
         return
     try:
-        contents = [text.encode("utf-8") for text in (document.text, _annotations(document, findings))]
+        contents = [text.encode("utf-8") for text in (document.text, annotations_of(document, findings))]
     except UnicodeEncodeError as error:
         findings.report("unwritable", f"document {quoted(document.doc)} cannot be written as UTF-8: {error.reason}")
         return
@@ -357,7 +382,7 @@ def _write_document(document: Document, folder: Path, findings: Findings) -> Non
         raise CorpusError(f"document {quoted(document.doc)} cannot be written: {error.strerror}") from None
 
 
-def _annotations(document: Document, findings: Findings) -> str:
+def annotations_of(document: Document, findings: Findings) -> str:
     """Return the annotations of a document: the lines it was read from, less what is gone, then what is new."""
     name = f"{document.doc}.ann"
     note_losses(document, "brat", findings, doc=True, mention_attributes=EVERYTHING, prob=True)

@@ -6,7 +6,7 @@ import os
 import re
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -68,21 +68,26 @@ def stream_lines(path: Path, findings: Findings, *, keep_ends: bool = False) -> 
     A byte order mark at the very beginning is dropped. Lines that are too long or not UTF-8 are reported.
     """
     with open(path, "rb") as file:
-        number = 0
-        while raw := file.readline(LONGEST_LINE + 1):
-            number += 1
-            if len(raw) > LONGEST_LINE:
-                findings.report(
-                    "too-large", f"the line has more than {LONGEST_LINE:,} bytes", path=str(path), line=number
-                )
-                while raw and not raw.endswith(b"\n"):
-                    raw = file.readline(LONGEST_LINE)
-                continue
-            if number == 1:
-                raw = raw.removeprefix(b"\xef\xbb\xbf")
-            line = decode(raw, findings, path=path, line=number)
-            if line is not None:
-                yield number, line if keep_ends else line.rstrip("\r\n")
+        yield from numbered_lines(file.readline, path, findings, keep_ends=keep_ends)
+
+
+def numbered_lines(
+    read_line: Callable[[int], bytes], path: Path, findings: Findings, *, keep_ends: bool = False
+) -> Iterator[tuple[int, str]]:
+    """Do what `stream_lines` does for lines that come from anywhere, given the ``readline`` of a binary file."""
+    number = 0
+    while raw := read_line(LONGEST_LINE + 1):
+        number += 1
+        if len(raw) > LONGEST_LINE:
+            findings.report("too-large", f"the line has more than {LONGEST_LINE:,} bytes", path=str(path), line=number)
+            while raw and not raw.endswith(b"\n"):
+                raw = read_line(LONGEST_LINE)
+            continue
+        if number == 1:
+            raw = raw.removeprefix(b"\xef\xbb\xbf")
+        line = decode(raw, findings, path=path, line=number)
+        if line is not None:
+            yield number, line if keep_ends else line.rstrip("\r\n")
 
 
 @contextmanager

@@ -42,8 +42,28 @@ def _recognise(path: Path, head: bytes) -> bool:
     return head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"")
 
 
+def is_record(line: bytes) -> bool:
+    """Say whether a line looks like one of ours: a JSON object with ``"tokens"`` or ``"text"``.
+
+    Examples
+    --------
+    >>> is_record(b'{"tokens": ["No", "fever"]}'), is_record(b'{"a": 1}'), is_record(b"No fever.")
+    (True, False, False)
+    """
+    try:
+        record = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(record, dict) and ("tokens" in record or "text" in record)
+
+
 def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
-    for number, line in stream_lines(item.path, findings):
+    return stream_records(stream_lines(item.path, findings), item, findings)
+
+
+def stream_records(lines: Iterable[tuple[int, str]], item: Item, findings: Findings) -> Iterator[Unit]:
+    """Yield the units of numbered lines; those that are empty are passed over."""
+    for number, line in lines:
         if not line.strip():
             continue
         try:

@@ -21,6 +21,8 @@ from hyperspan.structures.hypergraph import Block, Hypergraph
 MOST_STEPS = 200_000
 """How many words the search for probable mentions may advance over in one sentence and block of up to three parts."""
 
+NO_OUTCOME = "there is no best outcome: every outcome is forbidden by scores of -inf"
+
 _NODES_OF_THREE_PARTS = 5
 
 
@@ -68,7 +70,7 @@ class Distribution(ABC):
         """
         best = self.k_best(1)
         if not best:
-            raise StructureError("there is no best outcome: every outcome is forbidden by scores of -inf")
+            raise StructureError(NO_OUTCOME)
         return best[0]
 
     @abstractmethod

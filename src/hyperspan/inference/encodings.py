@@ -8,19 +8,15 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.errors import StructureError
 from hyperspan.inference.automaton import Automaton, staircase_automaton
-from hyperspan.inference.base import (
-    HypergraphDistribution,
-    check_at_least_one,
-    check_edge,
-    mentions_found,
-    room_for,
-    steps_for,
-)
+from hyperspan.inference.base import NO_OUTCOME, HypergraphDistribution, check_at_least_one, check_edge
+from hyperspan.inference.best import best_of_block
 from hyperspan.inference.frontier import StaircaseTable, staircase_table
-from hyperspan.inference.outcomes import MOST_MENTIONS, Outcome, combine, most_probable, score_of
+from hyperspan.inference.outcomes import MOST_MENTIONS, Outcome, combine, score_of
 from hyperspan.inference.paths import k_best_paths, sample_paths
-from hyperspan.inference.restricted import Borders, find_borders, probable_kernel, restricted_log_prob_kernel
+from hyperspan.inference.restricted import Borders, find_borders, restricted_log_prob_kernel
+from hyperspan.inference.together import Sentences, probable_in
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import Decoded
 from hyperspan.structures.hypergraph import Block, Hypergraph
@@ -42,6 +38,21 @@ class Encodings(HypergraphDistribution):
             self._known_scores[block.first_label] = self.block_scores(block)
         scores = self._known_scores[block.first_label]
         return staircase_table(block.staircase), staircase_automaton(block.staircase), scores
+
+    def best(self) -> Outcome:
+        first_word = np.array([0, self.n_words], dtype=np.int64)
+        score, edges = 0.0, list[tuple[int, int]]()
+        for block in self.structure.blocks:
+            table = staircase_table(block.staircase)
+            best_score, labels = best_of_block(table, self.scores, first_word, block.first_label)
+            score += float(best_score[0])
+            words, places = np.nonzero(labels >= 0)
+            edges += zip(
+                words.tolist(), (labels[words, places].astype(np.int64) + block.first_label).tolist(), strict=True
+            )
+        if score == -np.inf:
+            raise StructureError(NO_OUTCOME)
+        return Outcome(score, tuple(sorted(edges)))
 
     def k_best(self, k: int) -> list[Outcome]:
         check_at_least_one("k", k)
@@ -89,50 +100,42 @@ class Encodings(HypergraphDistribution):
         for block in self.structure.blocks if self.is_possible else ():
             if block.first_label in by_block:
                 table, _, _ = self._of_block(block)
-                allowed, active = self._unrestricted(table)
+                words = [word for word, _ in by_block[block.first_label]]
+                first, last = min(words), max(words) + 1
+                allowed, active = _unrestricted(table, last - first)
                 for word, label in by_block[block.first_label]:
                     if label < 2:
-                        allowed[word, 1 - label] = False
+                        allowed[word - first, 1 - label] = False
                     else:
                         node = table.label_node[label]
-                        allowed[word, (table.label_node == node) & (np.arange(len(table.label_node)) != label)] = False
-                        active[word, node] = True
-                words = [word for word, _ in by_block[block.first_label]]
-                log_prob += self._log_prob(block, allowed, active, min(words), max(words) + 1)
+                        others = (table.label_node == node) & (np.arange(len(table.label_node)) != label)
+                        allowed[word - first, others] = False
+                        active[word - first, node] = True
+                log_prob += self._log_prob(block, allowed, active, first, last)
         return float(np.exp(min(log_prob, 0.0)))
 
     def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> Decoded:
-        check_at_least_one("limit", limit)
-        found: list[Mention] = []
-        truncated = False
-        for block in self.structure.blocks if self.is_possible else ():
-            table, automaton, scores = self._of_block(block)
-            borders = self._borders(block)
-            room = room_for(limit, self.n_words)
-            n_steps = steps_for(table.n_nodes)
-            n_found, was_cut = probable_kernel(table, automaton, borders, scores, threshold, n_steps, *room)
-            truncated |= was_cut
-            found.extend(mentions_found(block, n_found, *room))
-        return most_probable(found, limit, truncated)
+        return probable_in(self._alone(), threshold, limit=limit)[0]
+
+    def _alone(self) -> Sentences:
+        return Sentences(self.structure, self.scores, np.array([0, self.n_words], dtype=np.int64))
 
     def _borders(self, block: Block) -> Borders:
         if block.first_label not in self._known_borders:
             self._known_borders[block.first_label] = find_borders(*self._of_block(block))
         return self._known_borders[block.first_label]
 
-    def _unrestricted(self, table: StaircaseTable) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        allowed = np.ones((self.n_words, len(table.label_node)), dtype=np.bool_)
-        return allowed, np.zeros((self.n_words, table.n_nodes), dtype=np.bool_)
-
     def _log_prob_of_links(self, block: Block, links: dict[tuple[int, int], int], starts: set[int]) -> float:
         table, _, _ = self._of_block(block)
-        allowed, active = self._unrestricted(table)
-        for (word, node), children in links.items():
-            allowed[word, (table.label_node == node) & (table.label_children & children != children)] = False
-            active[word, node] = True
-        allowed[list(starts), NO_START] = False
         words = [word for word, _ in links]
-        return self._log_prob(block, allowed, active, min(words), max(words) + 1)
+        first, last = min(words), max(words) + 1
+        allowed, active = _unrestricted(table, last - first)
+        for (word, node), children in links.items():
+            lacking = (table.label_node == node) & (table.label_children & children != children)
+            allowed[word - first, lacking] = False
+            active[word - first, node] = True
+        allowed[[start - first for start in starts], NO_START] = False
+        return self._log_prob(block, allowed, active, first, last)
 
     def _log_prob(
         self, block: Block, allowed: NDArray[np.bool_], active: NDArray[np.bool_], first: int, last: int
@@ -140,3 +143,9 @@ class Encodings(HypergraphDistribution):
         table, automaton, scores = self._of_block(block)
         borders = self._borders(block)
         return float(restricted_log_prob_kernel(table, automaton, borders, scores, allowed, active, first, last))
+
+
+def _unrestricted(table: StaircaseTable, n_words: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Return which labels are allowed and which nodes must be active, at so many words: all of them, and none."""
+    allowed = np.ones((n_words, len(table.label_node)), dtype=np.bool_)
+    return allowed, np.zeros((n_words, table.n_nodes), dtype=np.bool_)

@@ -41,6 +41,13 @@ def sample_paths(
     automaton: Automaton, scores: NDArray[np.float64], n_samples: int, rng: np.random.Generator
 ) -> list[Encoding]:
     """Draw outcomes in proportion to their probability."""
+    return [_edges(drawn, 0) for drawn in sample_labels(automaton, scores, n_samples, rng)]
+
+
+def sample_labels(
+    automaton: Automaton, scores: NDArray[np.float64], n_samples: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Draw outcomes as labels, of shape (n_samples, n_words, n_phases); -1 where a phase passes without one."""
     n_times = len(scores) * automaton.n_phases
     log_forward = np.empty((n_times + 1, automaton.n_states))
     log_forward_kernel(automaton, scores, log_forward)
@@ -50,7 +57,7 @@ def sample_paths(
     labels = np.empty((n_samples, len(scores), automaton.n_phases), dtype=np.int64)
     uniform = rng.random((n_samples, n_times + 1))
     sample_kernel(automaton, scores, log_forward, log_total, uniform, labels)
-    return [_edges(drawn, 0) for drawn in labels]
+    return labels
 
 
 def _edges(labels: NDArray[np.int64], first_label: int) -> Encoding:

@@ -32,9 +32,9 @@ from hyperspan.inference.frontier import (
     word_forward_kernel,
 )
 from hyperspan.inference.paths import arc_weight, log_forward_kernel, log_total_kernel
-from hyperspan.structures.staircase import END, STEP
+from hyperspan.structures.staircase import END, STAY, STEP
 
-_END, _STEP = END, STEP
+_END, _STAY, _STEP = END, STAY, STEP
 
 
 class Borders(NamedTuple):
@@ -53,15 +53,42 @@ class Borders(NamedTuple):
     scales: NDArray[np.float64]
 
 
-def find_borders(table: StaircaseTable, automaton: Automaton, scores: NDArray[np.float64]) -> Borders:
-    """Sum one sentence of one block up to and from every word border; ``scores`` has shape (n_words, n_labels)."""
-    n_words, n_states = len(scores), automaton.n_states
-    forward, backward = np.empty((n_words + 1, n_states)), np.empty((n_words + 1, n_states))
-    start_prob, exps, scales = np.empty(n_words), np.empty(scores.shape), np.empty(n_words)
+def find_borders(
+    table: StaircaseTable, automaton: Automaton, scores: NDArray[np.float64], *, in_logs: bool = False
+) -> Borders:
+    """Sum one sentence of one block up to and from every word border; ``scores`` has shape (n_words, n_labels).
+
+    With ``in_logs`` in log space, even where scaled products would do.
+    """
+    room = border_room(len(scores), table)
+    return Borders(*borders_of_sentence_kernel(table, automaton, scores, in_logs, room))
+
+
+def border_room(n_words: int, table: StaircaseTable) -> tuple[NDArray[np.float64], ...]:
+    """Return room for the borders of a sentence of so many words: forward, backward, start_prob, exps, scales."""
+    n_states, n_labels = 1 << table.n_nodes, len(table.label_node)
+    return (
+        np.empty((n_words + 1, n_states)),
+        np.empty((n_words + 1, n_states)),
+        np.empty(n_words),
+        np.empty((n_words, n_labels)),
+        np.empty(n_words),
+    )
+
+
+@numba.njit(nogil=True, cache=True)
+def borders_of_sentence_kernel(table, automaton, scores, in_logs, room):
+    """Sum one sentence of one block up to and from every word border: in scaled products, or else in log space.
+
+    ``scores`` has shape (n_words, n_labels); ``room`` is as `border_room` makes it, for so many words or more.
+    """
+    n_words = scores.shape[0]
+    forward, backward, start_prob = room[0][: n_words + 1], room[1][: n_words + 1], room[2][:n_words]
+    exps, scales = room[3][:n_words], room[4][:n_words]
     is_within_bounds = is_within_bounds_kernel(table, 0, scores, 0, n_words)
     reach = np.inf if is_within_bounds else reach_kernel(table, 0, scores, 0, n_words)
     log_total, is_done = -np.inf, False
-    if reach > 0.0:
+    if reach > 0.0 and not in_logs:
         log_total, is_done = borders_kernel(table, scores, reach, exps, forward, backward, scales, start_prob)
     if not is_done:
         log_total = log_borders_kernel(automaton, scores, forward, backward, start_prob)
@@ -258,18 +285,19 @@ def log_product_kernel(forward, backward):
 def restricted_log_prob_kernel(table, automaton, borders, scores, allowed, must_be_active, first, last):
     """Return the log probability that from word first to word last only allowed edges stand, and nodes are active.
 
-    ``allowed`` of shape (n_words, n_labels) and ``must_be_active`` of shape (n_words, n_nodes) are looked at from first
-    to last only.
+    ``allowed`` of shape (last - first, n_labels) and ``must_be_active`` of shape (last - first, n_nodes) begin with
+    word first.
     """
     n_nodes, n_states = table.n_nodes, 1 << table.n_nodes
     states, weights = np.empty((n_nodes + 2) * n_states), np.empty(4 * n_nodes)
     room, here, there = np.empty((2, n_states)), borders.forward[first].copy(), np.empty(n_states)
     log_scale = 0.0
     for word in range(first, last):
+        labels, active = allowed[word - first], must_be_active[word - first]
         if borders.is_log:
-            log_advance_kernel(automaton, scores, word, allowed[word], must_be_active[word], here, there, room)
+            log_advance_kernel(automaton, scores, word, labels, active, here, there, room)
         else:
-            advance_kernel(table, borders.exps, word, allowed[word], must_be_active[word], here, there, states, weights)
+            advance_kernel(table, borders.exps, word, labels, active, here, there, states, weights)
             # Rescaled by itself, since what is left may be improbable beyond any double.
             total = rescale_kernel(there, 0, n_states)
             if not total > 0.0:
@@ -283,27 +311,51 @@ def restricted_log_prob_kernel(table, automaton, borders, scores, allowed, must_
 
 
 @numba.njit(nogil=True, cache=True)
-def probable_kernel(
-    table, automaton, borders, scores, threshold, most_steps, found_start, found_prob, found_nodes, found_length
-):
+def allow_child_kernel(table, node, child, allowed):
+    """Allow, of a node's labels, those with a child; returns whether there are any. Other nodes' labels are allowed."""
+    has_child = False
+    for label in range(2, allowed.shape[0]):
+        of_node, with_child = table.label_node[label] == node, table.label_children[label] & child != 0
+        allowed[label] = with_child or not of_node
+        has_child = has_child or (of_node and with_child)
+    return has_child
+
+
+@numba.njit(nogil=True, cache=True)
+def write_parts_kernel(start, nodes, length, parts):
+    """Write the parts of the mention whose path from word start on has these nodes; returns how many parts."""
+    for step in range(length):
+        if nodes[step] % 2 == 0:
+            part = nodes[step] // 2
+            if step == 0 or nodes[step - 1] != nodes[step]:
+                parts[part, 0] = start + step
+            parts[part, 1] = start + step + 1
+    return nodes[length - 1] // 2 + 1
+
+
+@numba.njit(nogil=True, cache=True)
+def probable_kernel(table, automaton, borders, scores, threshold, most_steps, found_prob, found_n_parts, found_parts):
     """Find every mention whose probability is at least the threshold.
 
-    ``found_start``, ``found_prob``, ``found_length`` of shape (limit,) and ``found_nodes`` of shape (limit, n_words)
-    get the first word, probability, number of words and nodes of their paths. Returns how many, and whether the search
-    was cut short by the limit or by ``most_steps`` words advanced.
+    ``found_prob`` and ``found_n_parts`` of shape (limit,) and ``found_parts`` of shape (limit, most_parts, 2) get the
+    probability, the number of parts and the parts of each. Returns how many, and whether the search was cut short by
+    the limit or by ``most_steps`` words advanced.
     """
     n_words, n_nodes, n_states = scores.shape[0], table.n_nodes, 1 << table.n_nodes
-    label_node, label_children, n_labels = table.label_node, table.label_children, table.label_node.shape[0]
     states, weights, room = np.empty((n_nodes + 2) * n_states), np.empty(4 * n_nodes), np.empty((2, n_states))
-    vectors = np.empty((n_words + 1, n_states))
-    nodes = np.zeros(n_words + 1, dtype=np.int64)
-    next_child = np.zeros(n_words + 1, dtype=np.int64)
-    allowed = np.ones(n_labels, dtype=np.bool_)
+    most_depth = 0  # room for paths is made when the first of them begins
+    vectors = np.empty((0, n_states))
+    nodes, next_child = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    allowed = np.ones(table.label_node.shape[0], dtype=np.bool_)
     active = np.zeros(n_nodes, dtype=np.bool_)
     n_found, n_steps = 0, 0
     for start in range(n_words):
         if borders.start_prob[start] < threshold:
             continue
+        if most_depth == 0:
+            most_depth = n_words + 1 - start
+            vectors = np.empty((most_depth, n_states))
+            nodes, next_child = np.zeros(most_depth, dtype=np.int64), np.zeros(most_depth, dtype=np.int64)
         vectors[0] = borders.forward[start]
         depth, nodes[0], next_child[0] = 0, 0, 0
         while depth >= 0:
@@ -311,11 +363,7 @@ def probable_kernel(
             next_child[depth] += 1
             node, word = nodes[depth], start + depth
             exists = child == _END or word + 1 < n_words
-            has_child = False
-            for label in range(2, n_labels):
-                of_node = label_node[label] == node
-                allowed[label] = not of_node or label_children[label] & child != 0
-                has_child = has_child or (of_node and label_children[label] & child != 0)
+            has_child = allow_child_kernel(table, node, child, allowed)
             allowed[0] = depth > 0
             active[:] = False
             active[node] = True
@@ -336,11 +384,10 @@ def probable_kernel(
                     prob = min(1.0, product_kernel(there, borders.backward[word + 1]))
             if prob >= threshold and prob > 0.0:
                 if child == _END:
-                    if n_found == found_start.shape[0]:
+                    if n_found == found_prob.shape[0]:
                         return n_found, True
-                    found_start[n_found], found_prob[n_found], found_length[n_found] = start, prob, depth + 1
-                    for step in range(depth + 1):
-                        found_nodes[n_found, step] = nodes[step]
+                    found_prob[n_found] = prob
+                    found_n_parts[n_found] = write_parts_kernel(start, nodes, depth + 1, found_parts[n_found])
                     n_found += 1
                 else:
                     nodes[depth + 1] = node + (1 if child == _STEP else 0)
@@ -350,3 +397,134 @@ def probable_kernel(
             while depth >= 0 and next_child[depth] == 3:
                 depth -= 1
     return n_found, False
+
+
+@numba.njit(nogil=True, cache=True)
+def path_log_prob_kernel(table, automaton, borders, scores, n_parts, parts, allowed, active, states, weights, room):
+    """Return the log probability of one mention, whose parts are given; the rest is room, as in `advance_kernel`.
+
+    ``room`` has shape (4, n_states).
+    """
+    n_states = 1 << table.n_nodes
+    here, there = room[2], room[3]
+    here[:] = borders.forward[parts[0, 0]]
+    log_scale = 0.0
+    part, last = 0, parts[n_parts - 1, 1]
+    for word in range(parts[0, 0], last):
+        in_part = word < parts[part, 1]
+        node = 2 * part if in_part else 2 * part + 1
+        if word + 1 == last:
+            child = _END
+        elif in_part:
+            child = _STEP if word + 1 == parts[part, 1] else _STAY
+        else:
+            child = _STEP if word + 1 == parts[part + 1, 0] else _STAY
+        allow_child_kernel(table, node, child, allowed)
+        allowed[0] = word > parts[0, 0]
+        active[:] = False
+        active[node] = True
+        if borders.is_log:
+            log_advance_kernel(automaton, scores, word, allowed, active, here, there, room[:2])
+        else:
+            advance_kernel(table, borders.exps, word, allowed, active, here, there, states, weights)
+            # Rescaled by itself, since what is left may be improbable beyond any double.
+            total = rescale_kernel(there, 0, n_states)
+            if not total > 0.0:
+                return -np.inf
+            log_scale += math.log(total) - math.log(borders.scales[word])
+        here[:] = there
+        if not in_part and child == _STEP:
+            part += 1
+    if borders.is_log:
+        return log_product_kernel(here, borders.backward[last]) - borders.log_total
+    left = product_kernel(here, borders.backward[last])
+    return log_scale + math.log(left) if left > 0.0 else -np.inf
+
+
+@numba.njit(nogil=True, cache=True)
+def probable_block_kernel(
+    table,
+    automaton,
+    first_label,
+    scores,
+    first_word,
+    begin,
+    threshold,
+    most_steps,
+    limit,
+    room,
+    impossible,
+    was_cut,
+    found_sentence,
+    found_prob,
+    found_n_parts,
+    found_parts,
+):
+    """Find the probable mentions of one block in sentences from begin on, until there is no room for ``limit`` more.
+
+    ``room`` is as `border_room` makes it for the longest sentence. ``impossible`` and ``was_cut`` of shape
+    (n_sentences,) are set where there is no outcome, and where a search was cut short; ``found_sentence`` says whose
+    the mentions are. Returns the sentence to go on with, and how many mentions were found.
+    """
+    n_labels = table.label_node.shape[0]
+    of_block = np.empty((room[3].shape[0], n_labels))
+    n_found = 0
+    for sentence in range(begin, first_word.shape[0] - 1):
+        if n_found + limit > found_prob.shape[0]:
+            return sentence, n_found
+        first, n_words = first_word[sentence], first_word[sentence + 1] - first_word[sentence]
+        here = of_block[:n_words]
+        for word in range(n_words):
+            for label in range(n_labels):
+                here[word, label] = scores[first + word, first_label + label]
+        borders = borders_of_sentence_kernel(table, automaton, here, False, room)
+        if borders.log_total == -np.inf:
+            impossible[sentence] = True
+            continue
+        n_more, cut = probable_kernel(
+            table,
+            automaton,
+            borders,
+            here,
+            threshold,
+            most_steps,
+            found_prob[n_found : n_found + limit],
+            found_n_parts[n_found : n_found + limit],
+            found_parts[n_found : n_found + limit],
+        )
+        found_sentence[n_found : n_found + n_more] = sentence
+        was_cut[sentence] = was_cut[sentence] or cut
+        n_found += n_more
+    return first_word.shape[0] - 1, n_found
+
+
+@numba.njit(nogil=True, cache=True)
+def path_probs_block_kernel(
+    table, automaton, first_label, scores, first_word, sentence_of, n_parts, parts, room, log_probs
+):
+    """Fill ``log_probs`` with the log probability of each of many mentions of one block, in order of their sentences.
+
+    ``sentence_of`` and ``n_parts`` have shape (n_mentions,), ``parts`` (n_mentions, most_parts, 2); ``room`` is as
+    `border_room` makes it for the longest sentence.
+    """
+    n_nodes, n_states, n_labels = table.n_nodes, 1 << table.n_nodes, table.label_node.shape[0]
+    of_block = np.empty((room[3].shape[0], n_labels))
+    states, weights, vectors = np.empty((n_nodes + 2) * n_states), np.empty(4 * n_nodes), np.empty((4, n_states))
+    allowed, active = np.ones(n_labels, dtype=np.bool_), np.zeros(n_nodes, dtype=np.bool_)
+    at, n_mentions = 0, sentence_of.shape[0]
+    while at < n_mentions:
+        sentence = sentence_of[at]
+        first, n_words = first_word[sentence], first_word[sentence + 1] - first_word[sentence]
+        here = of_block[:n_words]
+        for word in range(n_words):
+            for label in range(n_labels):
+                here[word, label] = scores[first + word, first_label + label]
+        borders = borders_of_sentence_kernel(table, automaton, here, False, room)
+        while at < n_mentions and sentence_of[at] == sentence:
+            if borders.log_total == -np.inf:
+                log_probs[at] = -np.inf
+            else:
+                log_probs[at] = path_log_prob_kernel(
+                    table, automaton, borders, here, n_parts[at], parts[at], allowed, active, states, weights, vectors
+                )
+            at += 1

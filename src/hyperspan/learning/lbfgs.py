@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import line_search
 
 from hyperspan.learning.curvature import Curvature
 from hyperspan.learning.vectors import add_kernel, dot_kernel, run_pieces
@@ -151,6 +150,8 @@ def _step(state: State, function: Function, n_threads: int) -> None:
 
 def _search(state: State, curvature: Curvature, function: Function, n_threads: int) -> _Line | None:
     """Look along the direction for a step that fulfils the Wolfe conditions."""
+    from scipy.optimize import line_search  # takes long to load, and only training needs it
+
     line = _Line(state, function, curvature.direction(state.gradient, n_threads), n_threads)
     previous = state.previous_value
     if not curvature.n_steps:  # so that the first step is about as long as one unit

@@ -29,9 +29,10 @@ from hyperspan.learning import (
 )
 from hyperspan.mentions import Mention, Sentence, Unit
 from hyperspan.recognizer.checkpoint import Interrupted, Keeper, read_note
-from hyperspan.recognizer.finding import decoded_from
+from hyperspan.recognizer.finding import decoded_in, find_mentions
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.settings import Settings
+from hyperspan.recognizer.summary import names_of_strongest
 from hyperspan.structures import Hypergraph, Linear, structure
 from hyperspan.text import Annotator, as_sentences
 
@@ -202,7 +203,8 @@ def _search(
         left_out=len(gold.left_out),
         annotator=annotator.record(),
     )
-    return replace(model, weights=objective.of_model(search.weights)), training
+    model = replace(model, weights=objective.of_model(search.weights))
+    return replace(model, names=names_of_strongest(model, train, block)), training
 
 
 def _run(
@@ -281,7 +283,7 @@ def _fingerprint(
 
 
 def _candidates(model: Model, block: FeatureBlock) -> list[tuple[Mention, ...]]:
-    return [over.probable(LOWEST_THRESHOLD).mentions for over in model.distributions_of(block)]
+    return [decoded.mentions for decoded in decoded_in(model, block, "probable", LOWEST_THRESHOLD)]
 
 
 def _tuned(settings: Settings, model: Model, training: Training, dev: list[Sentence]) -> Training:
@@ -290,10 +292,10 @@ def _tuned(settings: Settings, model: Model, training: Training, dev: list[Sente
     if not dev:
         return replace(training, threshold=threshold)
     if settings.threshold is None:
-        candidates = [over.probable(LOWEST_THRESHOLD).mentions for over in model.distributions(dev)]
+        candidates = [found.mentions for found in find_mentions(model, dev, "probable", LOWEST_THRESHOLD)]
         threshold, _ = best_threshold([sentence.mentions for sentence in dev], candidates)
     found = [
-        sentence.with_mentions(decoded_from(over, settings.decode, threshold).mentions)
-        for sentence, over in zip(dev, model.distributions(dev), strict=True)
+        sentence.with_mentions(here.mentions)
+        for sentence, here in zip(dev, find_mentions(model, dev, settings.decode, threshold), strict=True)
     ]
     return replace(training, threshold=threshold, dev_scores=evaluate(dev, found).as_dict())

@@ -24,7 +24,7 @@ _NOT_KEPT = ("features", "clusters", "lexicon", "n_threads")
 _FEATURES = "features."
 
 
-def write_model(path: Path, settings: Settings, model: Model, training: Training) -> None:
+def write_model(path: Path, settings: Settings, model: Model, training: Training, *, with_names: bool = True) -> None:
     """Write everything that was learned to one file; the same content gives the same bytes."""
     state, arrays = model.extractor.to_state()
     state["templates_source"] = Path(state["templates_source"]).name  # where it stood is nobody's business
@@ -36,6 +36,7 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
         },
         "types": list(model.structure.types),
         "features": state,
+        "feature_names": {str(feature): name for feature, name in model.names.items()} if with_names else {},
         "annotator": training.annotator,
         "l2": training.l2,
         "threshold": training.threshold,
@@ -75,6 +76,8 @@ def read_model(path: Path, defaults: Mapping[str, Any]) -> tuple[Settings, Model
         settings, model, training = _remade(data, arrays, defaults)
         settings.check()
         check_parameters(model.structure, model.parameters, model.n_features)
+        if any(not 0 <= feature < model.n_features for feature in model.names):
+            raise ModelError("it names features that it does not have")
     except KeyError as error:
         raise ModelError(f"{path} lacks {error}; it was not written by this program") from None
     except (HyperspanError, TypeError, ValueError, AttributeError) as error:
@@ -98,10 +101,11 @@ def _remade(
     chosen["features"] = _named(extractor.templates)
     chosen["clusters"], chosen["lexicon"] = extractor.clusters, extractor.lexicon
     settings = Settings(**chosen)
+    one_each = np.arange(len(arrays["first_pair"]) - 1, dtype=np.int32)  # in files from before features shared rows
     parameters = Parameters(
         written_as.n_labels,
         data["n_transitions"],
-        arrays["row_of_feature"],
+        arrays.get("row_of_feature", one_each),
         arrays["first_pair"],
         arrays["pair_label"],
         arrays["dense_label"],
@@ -114,9 +118,11 @@ def _remade(
         log=data["training_log"],
         dev_scores=data["dev_scores"],
         left_out=data["left_out"],
-        annotator=data["annotator"],
+        annotator=dict(data["annotator"]),
     )
-    return settings, Model(written_as, settings.distribution, extractor, parameters, arrays["weights"]), training
+    names = {int(feature): str(name) for feature, name in data.get("feature_names", {}).items()}
+    model = Model(written_as, settings.distribution, extractor, parameters, arrays["weights"], names)
+    return settings, model, training
 
 
 def _named(templates: TemplateSet) -> TemplateSet | str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -36,6 +36,8 @@ class Model:
     parameters : Parameters
         Which weights there are.
     weights : float64 array of shape (parameters.n_weights,)
+    names : dict of int to str
+        The readable names of the strongest features, by id.
     """
 
     structure: Hypergraph | Linear
@@ -43,12 +45,17 @@ class Model:
     extractor: Extractor
     parameters: Parameters
     weights: NDArray[np.float64]
+    names: dict[int, str] = field(default_factory=dict)
 
     @property
     def n_features(self) -> int:
         """How many features the model knows."""
         index = self.extractor.index_
         return 0 if index is None else len(index)
+
+    def scores(self, block: FeatureBlock) -> NDArray[np.float64]:
+        """Return the scores of every label at every word, of shape (n_words, n_labels)."""
+        return score_words(self.structure, self.parameters, self.weights, block)
 
     def distributions(self, sentences: Iterable[Sentence]) -> Iterator[Distribution]:
         """Yield the distribution over the outcomes of each sentence, in batches that bound memory."""
@@ -57,7 +64,7 @@ class Model:
 
     def distributions_of(self, block: FeatureBlock) -> Iterator[Distribution]:
         """Yield the distribution over the outcomes of each sentence, given the features of all of them."""
-        scores = score_words(self.structure, self.parameters, self.weights, block)
+        scores = self.scores(block)
         for number in range(block.n_sentences):
             yield self._distribution(scores[block.first_token[number] : block.first_token[number + 1]])
 

@@ -19,8 +19,9 @@ from hyperspan.features.columns import ClusterPaths, SemanticCategories
 from hyperspan.inference import Distribution, Over
 from hyperspan.learning import Parameters, Record
 from hyperspan.mentions import Mention, Sentence, Unit
+from hyperspan.recognizer.annotating import warn_of_difference
 from hyperspan.recognizer.explanation import Explanation, explain
-from hyperspan.recognizer.finding import Found, decoded_from, find_in_outcomes, with_found
+from hyperspan.recognizer.finding import Found, decoded_from, find_mentions, with_found
 from hyperspan.recognizer.fitting import Course, learn, prepare
 from hyperspan.recognizer.keeping import read_model, write_model
 from hyperspan.recognizer.model import Model, Training, batches
@@ -89,6 +90,7 @@ class Recognizer:
     _model: Model | None = None
     _training: Training | None = None
     _checkpoint: Path | None = None
+    _has_compared = False
 
     def __init__(
         self,
@@ -168,8 +170,9 @@ class Recognizer:
         settings = self._settings()
         settings.check()
         self._model = self._training = None  # so that what is half learned cannot be used
+        self._has_compared = False
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
-        with_columns = self._annotator()
+        with_columns = annotator_named(self.annotator)
         course = Course(on_iteration, dev_every, self._checkpoint, resume)
         train, held_out = prepare(sentences, with_columns, y), prepare(dev or (), with_columns)
         self._model, self._training = learn(settings, with_columns, train, held_out, course)
@@ -177,9 +180,6 @@ class Recognizer:
 
     def _settings(self) -> Settings:
         return Settings(**self.get_params())
-
-    def _annotator(self) -> Annotator:
-        return annotator_named(self.annotator)
 
     # What was learned
 
@@ -305,13 +305,27 @@ class Recognizer:
         check_decode(how)
         check_threshold(threshold)
         limit = self.threshold_ if threshold is None else threshold
-        for over in self.distributions(sentences):
-            yield find_in_outcomes(over, how, limit, top)
+        model = self._learned()
+        yield from find_mentions(model, self._annotator().annotate(sentences), how, limit, top)
 
     def distributions(self, sentences: Iterable[Sentence]) -> Iterator[Distribution]:
         """Yield the distribution over the outcomes of each sentence: probabilities, samples, k best."""
         model = self._learned()
         return model.distributions(self._annotator().annotate(sentences))
+
+    def check_annotator(self) -> None:
+        """Log a warning, the first time only, if the annotator is not the one that the model was trained with.
+
+        Finding does this by itself.
+        """
+        self._annotator()
+
+    def _annotator(self) -> Annotator:
+        here = annotator_named(self.annotator)
+        if not self._has_compared:
+            warn_of_difference(self._learning().annotator, here.record())
+            self._has_compared = True
+        return here
 
     # Scoring
 
@@ -347,21 +361,28 @@ class Recognizer:
     def strongest(self, sentences: Iterable[Sentence] = (), top: int = 5) -> dict[str, list[dict[str, Any]]]:
         """Return the features with the greatest weights for each label.
 
-        The model holds only hashes of features, such as ``#00c0ffee00c0ffee``; those that occur in the given sentences
-        have names.
+        The model holds the names of the strongest, and only hashes of the others, such as ``#00c0ffee00c0ffee``; those
+        that occur in the given sentences have names too.
         """
         model = self._learned()
         names = model.extractor.names(self._annotator().annotate(sentences)).names
-        return strongest_features(model, names, top)
+        return strongest_features(model, {**model.names, **names}, top)
 
     # Keeping
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, *, with_names: bool = True) -> None:
         """Write everything that was learned to one file, whole or not at all.
 
         The same training gives the same bytes: no times, dates or numbers of threads are in it.
+
+        Parameters
+        ----------
+        path : path
+        with_names : bool
+            Write the names of the strongest features too. They hold words of the training data in the clear; all other
+            features are hashes.
         """
-        write_model(Path(path), self._settings(), self._learned(), self._learning())
+        write_model(Path(path), self._settings(), self._learned(), self._learning(), with_names=with_names)
         if self._checkpoint is not None:
             self._checkpoint.unlink(missing_ok=True)
 

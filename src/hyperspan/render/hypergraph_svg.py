@@ -183,13 +183,21 @@ def _links(
         parent, child = link
         colour = colours.index(data["blocks"][block_of[parent]]["type"])
         is_quiet = parent.split(":")[1] == "T" and child.split(":")[1] == "X"
-        links.append(_link(places[parent], places[child], colour, is_chosen, is_quiet, labels[link]))
+        links.append(_link(link, places, colour, is_chosen, is_quiet, labels[link]))
         if link in expected:
             numbers.append(_number(places[parent], places[child], expected[link], colour, is_quiet))
     return links, arcs + numbers
 
 
-def _link(start: Point, end: Point, colour: int, is_chosen: bool, is_quiet: bool, labels: Sequence[str]) -> str:
+def _link(
+    link: tuple[str, str],
+    places: Mapping[str, Point],
+    colour: int,
+    is_chosen: bool,
+    is_quiet: bool,
+    labels: Sequence[str],
+) -> str:
+    start, end = places[link[0]], places[link[1]]
     if is_quiet:
         style = 'class="hs-frame" stroke-width="1"' if is_chosen else 'class="hs-faint" stroke-dasharray="3 3"'
     elif is_chosen:
@@ -197,7 +205,8 @@ def _link(start: Point, end: Point, colour: int, is_chosen: bool, is_quiet: bool
     else:
         style = f'class="hs-c{colour} hs-line" stroke-width="1" stroke-dasharray="4 3" stroke-opacity="0.7"'
     path = f"M{px(start[0])} {px(start[1])}L{px(end[0])} {px(end[1])}"
-    return f'<path {style} d="{path}"><title>{xml_text(cut("; ".join(labels)))}</title></path>'
+    title = xml_text(cut("; ".join(labels)))
+    return f'<path {style} data-link="{link[0]} {link[1]}" d="{path}"><title>{title}</title></path>'
 
 
 def _number(start: Point, end: Point, expected: float, colour: int, is_quiet: bool) -> str:

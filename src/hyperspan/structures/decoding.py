@@ -11,14 +11,17 @@ from itertools import islice
 from hyperspan.errors import StructureError
 from hyperspan.mentions import Mention
 from hyperspan.structures.cover import smallest_cover
-from hyperspan.structures.hypergraph import Hypergraph
+from hyperspan.structures.hypergraph import Block, Hypergraph
 from hyperspan.structures.linear import Linear
 from hyperspan.structures.linear_decoding import all_readings, enough_readings
-from hyperspan.structures.paths import connected, paths
+from hyperspan.structures.paths import Node, connected, paths
 from hyperspan.structures.structure import Encoding
 
 MOST_MENTIONS = 10_000
 """How many mentions of a sentence are given back unless the caller says otherwise."""
+
+BlockEdges = tuple[Block, dict[Node, int], list[int]]
+"""One block of an encoding, taken apart: the children of every node in it, and the words where T starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +85,7 @@ def decode_all(
     _check_limit(limit)
     if isinstance(structure, Linear):
         return _cut(all_readings(structure, encoding, None if any_number else structure.max_components), limit)
-    streams = []
-    for block, children, starts in structure.edges_of(encoding):
-        connected(children, starts)
-        streams.append(map(partial(Mention, block.type), paths(children, starts)))
-    return _cut(streams[0] if len(streams) == 1 else merge(*streams), limit)
+    return all_of_blocks(structure.edges_of(encoding), limit)
 
 
 def decode_enough(structure: Hypergraph | Linear, encoding: Encoding, *, limit: int = MOST_MENTIONS) -> Decoded:
@@ -118,9 +117,23 @@ def decode_enough(structure: Hypergraph | Linear, encoding: Encoding, *, limit: 
     _check_limit(limit)
     if isinstance(structure, Linear):
         return _cut(enough_readings(structure, encoding), limit)
+    return enough_of_blocks(structure.edges_of(encoding), limit)
+
+
+def all_of_blocks(blocks: Iterable[BlockEdges], limit: int = MOST_MENTIONS) -> Decoded:
+    """Return every mention that an encoding can mean, given what `Hypergraph.edges_of` makes of it."""
+    streams = []
+    for block, children, starts in blocks:
+        connected(children, starts)
+        streams.append(map(partial(Mention, block.type), paths(children, starts)))
+    return _cut(streams[0] if len(streams) == 1 else merge(*streams), limit)
+
+
+def enough_of_blocks(blocks: Iterable[BlockEdges], limit: int = MOST_MENTIONS) -> Decoded:
+    """Return as few mentions as explain an encoding, given what `Hypergraph.edges_of` makes of it."""
     mentions: list[Mention] = []
     is_exact = True
-    for block, children, starts in structure.edges_of(encoding):
+    for block, children, starts in blocks:
         for group in connected(children, starts):
             cover, is_best = smallest_cover(children, group)
             is_exact &= is_best

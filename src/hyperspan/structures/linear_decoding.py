@@ -8,7 +8,7 @@ component is taken whole or not at all.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 
@@ -45,12 +45,17 @@ def components(structure: Linear, encoding: Encoding) -> list[Component]:
     >>> [(component.kind, component.start, component.end) for component in components(structure, encoding)]
     [('contiguous', 0, 2), ('head', 2, 3), ('body', 4, 6), ('body', 6, 7)]
     """
-    found: list[Component] = []
     for position, (word, label) in enumerate(encoding):
         if word != position:
             raise StructureError(f"tag {position} of the sentence is for word {word}; expected one for each in order")
         if not 0 <= label < structure.n_labels:
             raise StructureError(f"label {label} is not one of the {structure.n_labels} of {structure.name!r}")
+    return _components(structure, encoding)
+
+
+def _components(structure: Linear, tagged: Iterable[tuple[int, int]]) -> list[Component]:
+    found: list[Component] = []
+    for word, label in tagged:
         tag = structure.meanings[label]
         if tag is None:
             continue
@@ -101,7 +106,19 @@ def enough_readings(structure: Linear, encoding: Encoding) -> Iterator[Mention]:
     Body means part of a mention with a gap, so an adjacent body is passed over in favour of the next, and no more
     bodies come together than ``max_components``.
     """
-    for of_type in _by_type(components(structure, encoding)):
+    return _enough(structure, components(structure, encoding))
+
+
+def enough_readings_of_words(structure: Linear, tagged: Iterable[tuple[int, int]]) -> Iterator[Mention]:
+    """Yield the same for the words that have a tag other than O, as ``(word, label)`` in order; they are not checked.
+
+    What is said of one type does not depend on the words of others, so those may be left out too.
+    """
+    return _enough(structure, _components(structure, tagged))
+
+
+def _enough(structure: Linear, found: Sequence[Component]) -> Iterator[Mention]:
+    for of_type in _by_type(found):
         bodies = [component for component in of_type if component.kind == "body"]
         heads = [component for component in of_type if component.kind == "head"]
         if structure.max_components == 1:

@@ -12,8 +12,11 @@ from hyperspan import Mention
 from hyperspan.errors import StructureError
 from hyperspan.inference import base, distribution
 from hyperspan.inference.algebra import LOG_SUM
+from hyperspan.inference.encodings import Encodings
 from hyperspan.inference.frontier_reference import frontier_reference
-from hyperspan.structures import Hypergraph, Staircase, decode_all, structure
+from hyperspan.inference.restricted import Borders, find_borders, probable_kernel
+from hyperspan.inference.together import Sentences, probs_in
+from hyperspan.structures import Block, Hypergraph, Staircase, decode_all, structure
 from hyperspan.structures.staircase import NO_START, STAY
 
 pytestmark = pytest.mark.kernel
@@ -179,41 +182,51 @@ def test_probable_finds_exactly_the_mentions_above_the_threshold(made, n_words: 
             assert mention.prob == pytest.approx(exact[mention], rel=1e-8)
 
 
-def test_sums_in_logs_give_the_same_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
+def in_logs(made: Hypergraph, scores: np.ndarray) -> Encodings:
+    """Return a distribution that works in log space, where scaled products would do."""
+    over = Encodings(made, scores)
+    for block in made.blocks:
+        over._known_borders[block.first_label] = find_borders(*over._of_block(block), in_logs=True)
+    return over
+
+
+def probable_by(over: Encodings, borders: Borders, block: Block, threshold: float) -> list[tuple[list, float]]:
+    """Return the parts and probabilities that a search finds with given borders."""
+    table, automaton, scores = over._of_block(block)
+    probs, n_parts = np.empty(500), np.zeros(500, dtype=np.int64)
+    parts = np.zeros((500, block.staircase.n_parts, 2), dtype=np.int64)
+    n_found, _ = probable_kernel(table, automaton, borders, scores, threshold, 10_000, probs, n_parts, parts)
+    return [(parts[at, : n_parts[at]].tolist(), probs[at]) for at in range(n_found)]
+
+
+def test_sums_in_logs_give_the_same_probabilities() -> None:
     """The search and the restricted sweep exist twice; here both run on the same scores."""
     made = structure("split", ["Finding"], 3)
     scores = random_scores(np.random.default_rng(9), made, 6)
-    scaled = distribution(made, scores)
-    logs = distribution(made, scores)
-    monkeypatch.setattr("hyperspan.inference.restricted.is_within_bounds_kernel", lambda *_: False)
-    monkeypatch.setattr("hyperspan.inference.restricted.reach_kernel", lambda *_: 0.0)
+    products, logs = Encodings(made, scores), in_logs(made, scores)
     for mention in all_mentions(6, max_parts=3)[::3]:
-        assert logs.prob_of([mention]) == pytest.approx(scaled_prob(scaled, mention, monkeypatch), rel=1e-11)
-    in_logs = logs.probable(0.02)
-    monkeypatch.setattr("hyperspan.inference.restricted.is_within_bounds_kernel", lambda *_: True)
-    in_products = distribution(made, scores).probable(0.02)
-    assert in_logs == in_products
-    assert [m.prob for m in in_logs.mentions] == pytest.approx([m.prob for m in in_products.mentions], rel=1e-11)
-    assert any(borders.is_log for borders in logs._known_borders.values())
-    assert not any(borders.is_log for borders in scaled._known_borders.values())
+        assert logs.prob_of([mention]) == pytest.approx(products.prob_of([mention]), rel=1e-11)
+    for block in made.blocks:
+        by_logs, by_products = logs._borders(block), products._borders(block)
+        assert by_logs.is_log
+        assert not by_products.is_log
+        found = probable_by(products, by_products, block, 0.02)
+        again = probable_by(logs, by_logs, block, 0.02)
+        assert len(found) > 2
+        assert [parts for parts, _ in again] == [parts for parts, _ in found]
+        assert [prob for _, prob in again] == pytest.approx([prob for _, prob in found], rel=1e-11)
 
 
-def scaled_prob(found, mention: Mention, monkeypatch: pytest.MonkeyPatch) -> float:
-    with monkeypatch.context() as patch:
-        patch.setattr("hyperspan.inference.restricted.is_within_bounds_kernel", lambda *_: True)
-        return found.prob_of([mention])
-
-
-def test_improbable_mentions_are_no_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_improbable_mentions_are_no_trouble() -> None:
     made, n_words = structure("shared", ["Finding"], 2), 60
     scores = random_scores(np.random.default_rng(10), made, n_words)
     scores[:, [label for label, (_, children) in enumerate(made.staircases[0].edges, 2) if children & STAY]] -= 10.0
     long = Mention("Finding", [(0, 20), (30, 60)])
     prob = distribution(made, scores).prob_of([long])
     assert 1e-300 < prob < 1e-180
-    monkeypatch.setattr("hyperspan.inference.restricted.is_within_bounds_kernel", lambda *_: False)
-    monkeypatch.setattr("hyperspan.inference.restricted.reach_kernel", lambda *_: 0.0)
-    assert distribution(made, scores).prob_of([long]) == pytest.approx(prob, rel=1e-9)
+    assert in_logs(made, scores).prob_of([long]) == pytest.approx(prob, rel=1e-9)
+    sentences = Sentences(made, scores, np.array([0, n_words]))
+    assert probs_in(sentences, [[long]])[0][0] == pytest.approx(prob, rel=1e-12)
 
 
 def test_mentions_of_the_best_structure_can_be_read() -> None:

@@ -164,6 +164,24 @@ def test_what_auto_meant_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert Recognizer.load(tmp_path / "m").annotator == "none"
 
 
+def _as_before(header: dict[str, Any], arrays: dict[str, Any]) -> None:
+    """Make a file of one written before features shared rows and had names."""
+    rows, first = arrays.pop("row_of_feature"), arrays["first_pair"]
+    biases = len(arrays["weights"]) - len(arrays["pair_label"])
+    spread = np.concatenate([np.arange(first[row], first[row + 1]) for row in rows])
+    arrays["first_pair"] = np.concatenate([[0], np.cumsum(np.diff(first)[rows])])
+    arrays["pair_label"] = arrays["pair_label"][spread]
+    arrays["weights"] = np.concatenate([arrays["weights"][:biases], arrays["weights"][biases:][spread]])
+    del header["data"]["feature_names"]
+
+
+def test_files_from_before_rows_and_names_are_read(folder: Path, tmp_path: Path):
+    (tmp_path / "old").write_bytes(forged((folder / "a.model").read_bytes(), _as_before))
+    new, old = Recognizer.load(folder / "a.model"), Recognizer.load(tmp_path / "old")
+    assert with_probs(old.predict(SENTENCES)) == with_probs(new.predict(SENTENCES))
+    assert all(feature["feature"].startswith("#") for features in old.strongest().values() for feature in features)
+
+
 def test_there_is_no_pickle_in_it(folder: Path):
     raw = (folder / "a.model").read_bytes()
     with pytest.raises(ValueError):
@@ -284,6 +302,10 @@ def _array(name: str, value: Any) -> Any:
         (_array("base_score", lambda base: base[:1]), "the places of its weights do not fit"),
         (_array("features.feature_hash", lambda hashes: np.ones_like(hashes)), "was not written by this program"),
         (_array("features.feature_hash", lambda hashes: hashes[:5]), "the places of its weights do not fit"),
+        (_set("feature_names", {"100000": "word=x"}), "it names features that it does not have"),
+        (_set("feature_names", {"many": "word=x"}), "was not written by this program"),
+        (_set("feature_names", []), "was not written by this program"),
+        (_set("annotator", 3), "was not written by this program"),
         (_drop("types"), "lacks 'types'; it was not written by this program"),
         (_drop("settings"), "lacks 'settings'"),
         (lambda header, arrays: arrays.pop("weights"), "lacks 'weights'"),

@@ -20,6 +20,7 @@ from hyperspan.learning import DEFAULT_THRESHOLD, L2_CHOICES
 from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer import LONGEST_SENTENCE, Found, Recognizer
 from hyperspan.recognizer.checkpoint import Interrupted
+from hyperspan.recognizer.summary import NAMED
 from hyperspan.text import as_sentences
 
 QUICK = {"max_components": 2, "max_iterations": 25, "n_threads": 1}
@@ -449,9 +450,23 @@ def test_the_strongest_features_have_names_where_sentences_give_them():
         (abs(feature["weight"]) for feature in start), reverse=True
     )
     assert any("blood" in feature["feature"] for feature in recognizer.strongest(TINY, top=20)["Finding T→B0"])
-    hashed = recognizer.strongest(top=3)
-    assert [feature["weight"] for feature in hashed["Finding T→B0"]] == [feature["weight"] for feature in start]
+
+
+def test_the_strongest_features_have_names_of_their_own(tmp_path):
+    recognizer = Recognizer(**QUICK).fit(TINY)
+    named = recognizer.strongest(TINY, top=NAMED)
+    assert recognizer.strongest(top=NAMED) == named
+    assert any("blood" in feature["feature"] for feature in named["Finding T→B0"])
+    recognizer.save(tmp_path / "named")
+    assert Recognizer.load(tmp_path / "named").strongest(top=NAMED) == named
+    recognizer.save(tmp_path / "hashed", with_names=False)
+    assert b"blood" in (tmp_path / "named").read_bytes()
+    assert b"blood" not in (tmp_path / "hashed").read_bytes()
+    hashed = Recognizer.load(tmp_path / "hashed").strongest(top=NAMED)
     assert all(feature["feature"].startswith("#") for features in hashed.values() for feature in features)
+    for label, features in named.items():
+        assert [feature["weight"] for feature in hashed[label]] == [feature["weight"] for feature in features]
+        assert all(len(feature["feature"]) > 2 and feature["feature"][0] != "#" for feature in features)
 
 
 def test_repr_shows_what_differs_from_the_defaults():

@@ -1,0 +1,278 @@
+"""What the tasks share: rounds in turn, medians with their spread, rows, and what the figures depend on."""
+
+from __future__ import annotations
+
+import gc
+import os
+import platform
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Literal
+
+from hyperspan.errors import HyperspanError, MissingExtraError
+
+EXTRA = "bench"
+"""The extra that brings the peers."""
+
+NOT_INSTALLED = f"not installed: pip install 'hyperspan[{EXTRA}]'"
+
+PACKAGES = ("hyperspan", "numba", "numpy", "scipy", "python-crfsuite", "sklearn-crfsuite", "torch", "torch-struct")
+
+SAME = 1e-5
+"""How far two log-likelihoods may be apart, as a share, to be called the same."""
+
+
+class Disagreement(HyperspanError, ArithmeticError):
+    """Two programs that should give the same give different results: nothing to measure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What was measured several times over.
+
+    Examples
+    --------
+    >>> Figure.of([3.0, 1.0, 2.0])
+    Figure(median=2.0, least=1.0, most=3.0)
+    """
+
+    median: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Figure:
+        """Return the median, least and most of some values."""
+        known = list(values)
+        return cls(statistics.median(known), min(known), max(known))
+
+    def per(self, amount: float) -> Figure:
+        """Return the figure divided by something.
+
+        Examples
+        --------
+        >>> Figure(2.0, 1.0, 4.0).per(2.0)
+        Figure(median=1.0, least=0.5, most=2.0)
+        """
+        return Figure(self.median / amount, self.least / amount, self.most / amount)
+
+    def rate(self, amount: float) -> Figure:
+        """Return how much of an amount is done in one unit of the figure.
+
+        Examples
+        --------
+        >>> Figure(2.0, 1.0, 4.0).rate(8.0)
+        Figure(median=4.0, least=2.0, most=8.0)
+        """
+        return Figure(amount / self.median, amount / self.most, amount / self.least)
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """What a figure should be.
+
+    Examples
+    --------
+    >>> str(Aim("ratio", "at least", 5.0)), Aim("ratio", "at least", 5.0).holds(4.9)
+    ('ratio at least 5', False)
+    """
+
+    of: Literal["ratio", "ours"]
+    bound: Literal["at least", "at most"]
+    value: float
+
+    def __str__(self) -> str:
+        return f"{self.of} {self.bound} {self.value:g}"
+
+    def holds(self, figure: float) -> bool:
+        """Say whether a figure is as wanted."""
+        return figure >= self.value if self.bound == "at least" else figure <= self.value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One comparison: our figure, the peer's, and how many times better ours is.
+
+    The ratio says how many times ours is better: peer by ours where less is better, ours by peer where more is. Aims
+    are for full sizes; ``holds`` is None where there is none, or nothing to compare.
+
+    Examples
+    --------
+    >>> ours, theirs = Figure(1.0, 0.9, 1.2), Figure(6.0, 5.0, 7.0)
+    >>> row = Row(task="iteration", data="demo", ours="linear", peer="CRFsuite", unit="seconds",
+    ...           our_figure=ours, peer_figure=theirs, aim=Aim("ratio", "at least", 5.0))
+    >>> row.ratio, row.holds, row.as_dict()["peer_spread"]
+    (6.0, True, [5.0, 7.0])
+    """
+
+    task: str
+    data: str
+    ours: str
+    unit: str
+    our_figure: Figure | None = None
+    peer: str = ""
+    peer_figure: Figure | None = None
+    more_is_better: bool = False
+    aim: Aim | None = None
+    is_quick: bool = False
+    agrees: bool = True
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times better ours is, None where there is nothing to compare."""
+        if self.our_figure is None or self.peer_figure is None:
+            return None
+        ours, peer = self.our_figure.median, self.peer_figure.median
+        above, below = (ours, peer) if self.more_is_better else (peer, ours)
+        return above / below if below else None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the figure is as wanted; None if nothing is wanted of it, or at quick sizes."""
+        if self.aim is None or self.is_quick:
+            return None
+        if self.aim.of == "ratio":
+            return None if self.ratio is None else self.aim.holds(self.ratio)
+        return None if self.our_figure is None else self.aim.holds(self.our_figure.median)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the row as plain data."""
+        ours, peer = self.our_figure, self.peer_figure
+        return {
+            "task": self.task,
+            "data": self.data,
+            "ours": self.ours,
+            "peer": self.peer or None,
+            "unit": self.unit,
+            "ours_median": ours and ours.median,
+            "ours_spread": ours and [ours.least, ours.most],
+            "peer_median": peer and peer.median,
+            "peer_spread": peer and [peer.least, peer.most],
+            "ratio": self.ratio,
+            "aim": None if self.aim is None else str(self.aim),
+            "holds": self.holds,
+            "agrees": self.agrees,
+            "note": self.note,
+        }
+
+
+Clock = Callable[[], float]
+
+
+def in_turns(
+    variants: Mapping[str, Callable[[], object]],
+    rounds: int,
+    *,
+    clock: Clock = time.perf_counter,
+    warm_up: int = 1,
+) -> dict[str, Figure]:
+    """Time all variants one after the other, several times over, after rounds that do not count.
+
+    Parameters
+    ----------
+    variants : mapping of str to callable
+        What returns a float has timed itself, and that is what counts.
+    rounds : int
+    clock : callable
+        ``time.perf_counter``, or ``time.thread_time`` for work on one thread of a machine that has other work too.
+    warm_up : int
+        How many rounds do not count.
+
+    Examples
+    --------
+    >>> seen = []
+    >>> figures = in_turns({"a": lambda: seen.append("a"), "b": lambda: 0.5}, rounds=2)
+    >>> len(seen), figures["b"]
+    (3, Figure(median=0.5, least=0.5, most=0.5))
+    """
+    seconds: dict[str, list[float]] = {name: [] for name in variants}
+    for turn in range(warm_up + rounds):
+        gc.collect()
+        for name, run in variants.items():
+            begin = clock()
+            found = run()
+            took = found if isinstance(found, float) else clock() - begin
+            if turn >= warm_up:
+                seconds[name].append(took)
+    return {name: Figure.of(times) for name, times in seconds.items()}
+
+
+def check_same(what: str, ours: float, theirs: float, tolerance: float = SAME) -> None:
+    """Stop if two numbers that should be the same are not.
+
+    Raises
+    ------
+    Disagreement
+        If they are apart by more than this share.
+
+    Examples
+    --------
+    >>> check_same("the log-likelihood", -100.0, -100.0000001)
+    """
+    if not abs(ours - theirs) <= tolerance * max(1.0, abs(theirs)):
+        raise Disagreement(f"{what}: ours is {ours!r}, the peer's {theirs!r}; nothing was timed")
+
+
+def peer(module: str, package: str, what: str) -> Any:
+    """Import a peer.
+
+    Raises
+    ------
+    MissingExtraError
+        If it is not installed.
+    """
+    try:
+        return import_module(module)
+    except ImportError:
+        raise MissingExtraError(what, package, EXTRA) from None
+
+
+def environment(threads: int, packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
+    """Return what the figures depend on: commit, processor, load, threads, versions, date."""
+    return {
+        "commit": _commit(),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "cpu": cpu_name(),
+        "cores": os.cpu_count(),
+        "threads": threads,
+        "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
+        "system": platform.platform(),
+        "versions": {"python": platform.python_version(), **{name: version_of(name) for name in packages}},
+    }
+
+
+def _commit() -> str | None:
+    """Return the commit of the checkout that this file lies in, if any."""
+    folder = Path(__file__).resolve().parent
+    try:
+        git = subprocess.run(
+            ["git", "-C", str(folder), "rev-parse", "HEAD"], capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return None
+    return git.stdout.strip() or None
+
+
+def version_of(package: str) -> str | None:
+    """Return the version of an installed package, None if it is not installed."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def cpu_name() -> str:
+    """Return the processor's name, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor()
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())

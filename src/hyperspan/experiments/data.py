@@ -1,0 +1,326 @@
+"""The data of the experiments: one or more data sets with train, dev and test, however they were given."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from hyperspan import corpora
+from hyperspan.corpora import demo
+from hyperspan.corpora.splitting import SPLITS
+from hyperspan.errors import UsageError
+from hyperspan.experiments.clinical import large_setting, read_release, read_semantic_roots, small_setting, with_roots
+from hyperspan.experiments.settings import Settings
+from hyperspan.findings import Findings, OnError, quoted
+from hyperspan.mentions import Mention, Sentence
+from hyperspan.text import annotator, as_sentences
+
+QUICK_DISCONTIGUOUS, QUICK_OTHERS = 60, 90
+"""So many sentences with and without a discontiguous mention are kept of every split under ``--quick``."""
+
+DEMO = "demo"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the data comes from, as the options of the command say it.
+
+    Parameters
+    ----------
+    data : str, optional
+        ``demo``, or a corpus with train, dev and test.
+    train, dev, test : path, optional
+        A corpus each.
+    semeval2014, shareclef2013 : path, optional
+        The folders of the clinical data that the paper used.
+    mrsty : path, optional
+        The table of semantic types, for the three types of the clinical data.
+    format : str, optional
+        The format of all of them, if it is not to be recognised.
+    on_error : {"skip", "widen", "error"}
+        What to do with defects; those that are skipped are counted.
+    """
+
+    data: str | None = None
+    train: Path | None = None
+    dev: Path | None = None
+    test: Path | None = None
+    semeval2014: Path | None = None
+    shareclef2013: Path | None = None
+    mrsty: Path | None = None
+    format: str | None = None
+    on_error: OnError = "skip"
+
+    @property
+    def is_clinical(self) -> bool:
+        """Whether it is the data of the paper."""
+        return self.semeval2014 is not None or self.shareclef2013 is not None
+
+    def check(self) -> None:
+        """Refuse options that do not go together, or nothing at all."""
+        has_files = any(path is not None for path in (self.train, self.dev, self.test))
+        ways = [self.data is not None, has_files, self.is_clinical]
+        if sum(ways) != 1:
+            what = "no data is given" if not any(ways) else "data is given in several ways"
+            raise UsageError(
+                f"{what}; expected one of: --data demo, --data CORPUS, --train FILE --dev FILE --test FILE, or "
+                "--semeval2014 FOLDER --shareclef2013 FOLDER"
+            )
+        if self.mrsty is not None and not self.is_clinical:
+            raise UsageError("--mrsty is for --semeval2014 and --shareclef2013, whose mentions have concept codes")
+
+    def as_dict(self) -> dict[str, str]:
+        """Return what was given, as plain data."""
+        return {name: str(value) for name, value in asdict(self).items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Dataset:
+    """Sentences to train on, to choose on and to test on.
+
+    Parameters
+    ----------
+    name : str
+    splits : mapping of str to tuple of Sentence
+        Some of train, dev and test.
+    paper : str
+        ``SMALL`` or ``LARGE`` if this is that data set of the paper, else nothing.
+    """
+
+    name: str
+    splits: Mapping[str, tuple[Sentence, ...]]
+    paper: str = ""
+
+    @property
+    def compared_with(self) -> str:
+        """The data set of the paper whose numbers are shown beside ours."""
+        return self.paper or "LARGE"
+
+    def split(self, name: str, *, discontiguous: bool = False) -> tuple[Sentence, ...]:
+        """Return a split, or the discontiguous subset of it.
+
+        Raises
+        ------
+        UsageError
+            If it is not there, or has no such sentence.
+        """
+        if not self.splits.get(name):
+            given = ", ".join(split for split in SPLITS if self.splits.get(split)) or "none"
+            raise UsageError(
+                f"the split {name!r} of {self.name!r} is needed, but there is {given}; name its files or folders "
+                f"train, dev and test, give it with --{name}, or cut the corpus with: "
+                "hyperspan convert CORPUS FOLDER --split 80,10,10"
+            )
+        sentences = self.splits[name]
+        if not discontiguous:
+            return sentences
+        found = tuple(sentence for sentence in sentences if sentence.is_discontiguous)
+        if not found:
+            raise UsageError(
+                f"the split {name!r} of {self.name!r} has no sentence with a discontiguous mention, but this is about "
+                "those; give a corpus that has them, or check --types"
+            )
+        return found
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types that occur, in alphabetical order."""
+        found = {
+            mention.type
+            for sentences in self.splits.values()
+            for sentence in sentences
+            for mention in sentence.mentions
+        }
+        return tuple(sorted(found))
+
+    def changed(self, change: Callable[[Sequence[Sentence]], Iterable[Sentence]]) -> Dataset:
+        """Return the data set with every split changed."""
+        return replace(self, splits={name: tuple(change(sentences)) for name, sentences in self.splits.items()})
+
+    def summary(self) -> dict[str, Any]:
+        """Return how large it is, as plain data."""
+        return {
+            "name": self.name,
+            **{
+                name: {
+                    "sentences": len(sentences),
+                    "discontiguous_sentences": sum(sentence.is_discontiguous for sentence in sentences),
+                    "mentions": sum(len(sentence.mentions) for sentence in sentences),
+                }
+                for name, sentences in self.splits.items()
+            },
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """All that the experiments run on.
+
+    Attributes
+    ----------
+    datasets : tuple of Dataset
+        One; or SMALL and LARGE of the clinical data, whichever can be made.
+    typed : tuple of Dataset
+        The same with the three types that semantic types give, if those are known.
+    source : dict
+        What was given.
+    skipped : dict
+        How many defects of each kind were skipped while reading.
+    """
+
+    datasets: tuple[Dataset, ...] = ()
+    typed: tuple[Dataset, ...] = ()
+    source: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def largest(self) -> Dataset:
+        """The data set for what the paper did on one only: LARGE if there is one."""
+        return self.datasets[-1]
+
+    def digest(self) -> str:
+        """Return a short text that differs whenever sentences or mentions do."""
+        digest = hashlib.blake2b(digest_size=8)
+        for dataset in (*self.datasets, *self.typed):
+            for name, sentences in dataset.splits.items():
+                digest.update(f"{dataset.name}/{name}".encode())
+                for sentence in sentences:
+                    mentions = [(mention.type, mention.parts) for mention in sentence.mentions]
+                    known = (sentence.tokens, mentions, dict(sentence.attributes), dict(sentence.columns))
+                    digest.update(repr(known).encode("utf-8", "surrogatepass"))
+        return digest.hexdigest()
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "given": self.source,
+            "datasets": [dataset.summary() for dataset in self.datasets],
+            "skipped": self.skipped,
+            "digest": self.digest(),
+        }
+
+
+def load(source: Source, settings: Settings) -> Data:
+    """Read the data, and make it what the settings ask for: some types only, annotated, or a small part of it."""
+    source.check()
+    findings = Findings(source.on_error)
+    datasets = tuple(_clinical(source, settings, findings) if source.is_clinical else [_given(source, findings)])
+    datasets = tuple(_prepared(dataset, settings) for dataset in datasets)
+    typed: tuple[Dataset, ...] = ()
+    if source.mrsty is not None:
+        roots = read_semantic_roots(source.mrsty, {cui for dataset in datasets for cui in _cuis(dataset)})
+        typed = tuple(
+            replace(dataset.changed(lambda sentences: with_roots(sentences, roots)), name=f"{dataset.name} with types")
+            for dataset in datasets
+        )
+    return Data(datasets, typed, source.as_dict(), dict(sorted(findings.counts.items())))
+
+
+def _clinical(source: Source, settings: Settings, findings: Findings) -> Iterable[Dataset]:
+    """Yield SMALL and LARGE; SMALL from the release of 2013 if that is given, else from that of 2014."""
+    large = small = None
+    if source.semeval2014 is not None:
+        large = read_release(source.semeval2014, ("train", "dev", "test"), source.format, findings)
+    if source.shareclef2013 is not None:
+        small = read_release(source.shareclef2013, ("train", "test"), source.format, findings)
+    elif large is not None:
+        small = {"train": large["train"], "test": large["dev"]}
+    if small is not None:
+        yield Dataset("SMALL", small_setting(small, settings.seed), "SMALL")
+    if large is not None:
+        yield Dataset("LARGE", large_setting(large), "LARGE")
+
+
+def _given(source: Source, findings: Findings) -> Dataset:
+    if source.data == DEMO:
+        return Dataset(DEMO, _by_split(demo.load("sentences").units, findings))
+    if source.data is not None:
+        units = corpora.stream(source.data, format=source.format, findings=findings)
+        splits = _by_split(units, findings)
+        if not splits:
+            raise UsageError(
+                f"{source.data} has no splits; expected files or folders named train, dev and test in it. Give them "
+                "with --train, --dev and --test, or cut the corpus with: "
+                "hyperspan convert CORPUS FOLDER --split 80,10,10"
+            )
+        return Dataset(Path(source.data).name, splits)
+    paths = {"train": source.train, "dev": source.dev, "test": source.test}
+    splits = {
+        name: tuple(as_sentences(corpora.stream(path, format=source.format, findings=findings), findings))
+        for name, path in paths.items()
+        if path is not None
+    }
+    return Dataset("given", splits)
+
+
+def _by_split(units: Iterable[Any], findings: Findings) -> dict[str, tuple[Sentence, ...]]:
+    splits: dict[str, list[Sentence]] = {}
+    for sentence in as_sentences(units, findings):
+        splits.setdefault(sentence.split, []).append(sentence)
+    return {name: tuple(splits[name]) for name in SPLITS if name in splits}
+
+
+def _prepared(dataset: Dataset, settings: Settings) -> Dataset:
+    if settings.types:
+        unknown = [type for type in settings.types if type not in dataset.types]
+        if unknown:
+            raise UsageError(
+                f"--types names {quoted(unknown[0])}, but {dataset.name!r} has no mention of it; "
+                f"expected some of {', '.join(dataset.types)}"
+            )
+        dataset = dataset.changed(lambda sentences: of_types(sentences, settings.types))
+    if settings.quick:
+        dataset = dataset.changed(thinned)
+    if settings.annotator != "none":
+        dataset = dataset.changed(annotator(settings.annotator).annotate)
+    return dataset
+
+
+def of_types(sentences: Iterable[Sentence], types: Sequence[str]) -> Iterable[Sentence]:
+    """Yield all sentences, with their mentions of some types only."""
+    for sentence in sentences:
+        yield sentence.with_mentions(mention for mention in sentence.mentions if mention.type in types)
+
+
+def thinned(sentences: Sequence[Sentence]) -> list[Sentence]:
+    """Return a few sentences with and without a discontiguous mention, spread evenly, in their order.
+
+    Examples
+    --------
+    >>> apart = Mention("Finding", [(0, 1), (2, 3)])
+    >>> sentences = [Sentence(["a", "b", "c"], [apart] if number % 2 else []) for number in range(1000)]
+    >>> few = thinned(sentences)
+    >>> len(few), sum(sentence.is_discontiguous for sentence in few)
+    (150, 60)
+    """
+    apart = [number for number, sentence in enumerate(sentences) if sentence.is_discontiguous]
+    others = [number for number, sentence in enumerate(sentences) if not sentence.is_discontiguous]
+    kept = sorted([*evenly(apart, QUICK_DISCONTIGUOUS), *evenly(others, QUICK_OTHERS)])
+    return [sentences[number] for number in kept]
+
+
+def evenly(items: Sequence[Any], most: int) -> list[Any]:
+    """Return at most so many items, from all over the sequence.
+
+    Examples
+    --------
+    >>> evenly(range(10), 4)
+    [0, 2, 5, 7]
+    """
+    if len(items) <= most:
+        return list(items)
+    return [items[place * len(items) // most] for place in range(most)]
+
+
+def _cuis(dataset: Dataset) -> Iterable[str]:
+    for sentences in dataset.splits.values():
+        for sentence in sentences:
+            yield from map(cui_of, sentence.mentions)
+
+
+def cui_of(mention: Mention) -> str:
+    """Return the concept code of a mention, or nothing."""
+    return str(mention.attributes.get("cui", ""))

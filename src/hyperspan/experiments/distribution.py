@@ -1,0 +1,177 @@
+"""What probabilities are over: the three distributions side by side on development data."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from hyperspan.experiments.cells import percent
+from hyperspan.experiments.data import evenly
+from hyperspan.experiments.plotting import new_figure
+from hyperspan.experiments.result import Column, Conclusion, Result, Row, conclude
+from hyperspan.experiments.run import Experiment, Run
+from hyperspan.experiments.training import Found, find
+from hyperspan.inference import OVER, Over
+from hyperspan.inference.outcomes import score_of
+from hyperspan.mentions import Sentence
+from hyperspan.recognizer import Recognizer
+from hyperspan.structures import Hypergraph
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LEAST_PROBABLE = 0.05
+"""Mentions less probable than this have no part in calibration."""
+
+N_BINS = 10
+
+MOST_LIKELIHOODS = 500
+"""For so many training sentences it is looked whether their likelihood exceeds one."""
+
+
+def run(run: Run) -> Result:
+    """Train 'shared' once for each distribution and score the development data."""
+    dataset = run.data.largest
+    train, dev = dataset.split("train"), dataset.split("dev")
+    rows: list[Row] = []
+    reliability: dict[str, list[dict[str, Any]]] = {}
+    for over in OVER:
+        made = run.part(f"distribution: {over}, {dataset.name}", partial(_make, run, over, train, dev))
+        reliability[over] = made["reliability"]
+        rows.append({"distribution": over, **made["row"]})
+    columns = (
+        Column("distribution", "distribution"),
+        Column("enough_f1", "enough F1"),
+        Column("enough_discontiguous_f1", "disc. F1"),
+        Column("probable_f1", "probable F1"),
+        Column("probable_discontiguous_f1", "disc. F1"),
+        Column("calibration_error", "calibration error", 3),
+        Column("above_one", "likelihoods above 1"),
+        Column("iterations", "iterations"),
+        Column("seconds", "seconds"),
+    )
+    notes = (
+        f"On all development sentences of {dataset.name}, structure 'shared', λ = 1; 'disc. F1' over discontiguous "
+        "mentions only. The threshold of 'probable' is tuned on the same sentences.",
+        f"Calibration error: over mentions with a probability of at least {LEAST_PROBABLE}, the mean distance between "
+        "how probable they are said to be and how many are right, in ten bins weighted by size.",
+        f"Likelihoods above 1: training sentences (of at most {MOST_LIKELIHOODS:,}) whose gold scores more than the "
+        "normaliser, which probabilities cannot do.",
+    )
+    return Result(columns, rows, [], tuple(conclusions(rows)), notes, {"reliability": reliability})
+
+
+def _make(run: Run, over: Over, train: Sequence[Sentence], dev: Sequence[Sentence]) -> dict[str, Any]:
+    begin = time.perf_counter()
+    recognizer = run.options.train(train, over=over, on_iteration=run.progress.iteration)
+    seconds = time.perf_counter() - begin
+    found = find(recognizer, dev, LEAST_PROBABLE)
+    threshold = found.best_threshold()
+    row: Row = {}
+    for decoder in ("enough", "probable"):
+        scores = found.evaluate(decoder, threshold)
+        row[f"{decoder}_f1"] = percent(scores.all.f1)
+        row[f"{decoder}_discontiguous_f1"] = percent(scores.discontiguous_mentions.f1)
+    bins = reliability_of(found)
+    row["calibration_error"] = round(calibration_error(bins), 4)
+    row["above_one"] = above_one(recognizer, evenly(train, MOST_LIKELIHOODS))
+    row["iterations"] = recognizer.n_iter_
+    row["seconds"] = round(seconds, 1)
+    return {"row": row, "reliability": bins}
+
+
+def reliability_of(found: Found) -> list[dict[str, Any]]:
+    """Return for each bin of probability how many mentions there are, how probable they are, and how many are right."""
+    bins: list[list[tuple[float, bool]]] = [[] for _ in range(N_BINS)]
+    for sentence, candidates in zip(found.sentences, found.candidates, strict=True):
+        gold = set(sentence.mentions)
+        for mention in candidates:
+            prob = mention.prob or 0.0
+            bins[min(int(prob * N_BINS), N_BINS - 1)].append((prob, mention in gold))
+    return [
+        {
+            "mentions": len(kept),
+            "prob": round(sum(prob for prob, _ in kept) / len(kept), 4),
+            "right": round(sum(is_right for _, is_right in kept) / len(kept), 4),
+        }
+        for kept in bins
+        if kept
+    ]
+
+
+def calibration_error(bins: Sequence[Mapping[str, Any]]) -> float:
+    """Return the expected calibration error.
+
+    Examples
+    --------
+    >>> calibration_error([{"mentions": 3, "prob": 0.5, "right": 0.6}, {"mentions": 1, "prob": 0.9, "right": 0.5}])
+    0.175
+    """
+    total = sum(kept["mentions"] for kept in bins)
+    return sum(kept["mentions"] * abs(kept["prob"] - kept["right"]) for kept in bins) / total if total else 0.0
+
+
+def above_one(recognizer: Recognizer, sentences: Sequence[Sentence]) -> int:
+    """Count the sentences whose gold mentions have a likelihood above one under the formula they were trained with."""
+    written = recognizer.structure_
+    assert isinstance(written, Hypergraph)
+    unfolds = recognizer.distribution == "mention-sets"
+    count = 0
+    for sentence, over in zip(sentences, recognizer.distributions(sentences), strict=True):
+        encode = written.unfold if unfolds else written.encode
+        edges = encode(sentence.mentions, len(sentence)).encoding
+        count += score_of(over.scores, edges) - over.log_partition() > 1e-6
+    return count
+
+
+def conclusions(rows: Sequence[Row]) -> Iterator[Conclusion]:
+    """Check what we say of the three."""
+    at = {row["distribution"]: row for row in rows}
+    exact, formula = at["encodings"], at["published"]
+    for decoder in ("enough", "probable"):
+        value = f"{decoder}_f1"
+        yield conclude(
+            f"Exact probabilities over encodings have the highest F1 with '{decoder}'",
+            [
+                (f"{exact[value]:.1f} > {other} {at[other][value]:.1f}", exact[value] > at[other][value])
+                for other in ("mention-sets", "published")
+            ],
+            "ours",
+        )
+    yield conclude(
+        "Under the paper's formula a likelihood can exceed one, under the others it cannot",
+        [
+            (f"published: {formula['above_one']:,} sentences", formula["above_one"] > 0),
+            *(
+                (f"{name}: {at[name]['above_one']:,}", at[name]["above_one"] == 0)
+                for name in ("encodings", "mention-sets")
+            ),
+        ],
+        "ours",
+    )
+
+
+def plot(document: Mapping[str, Any]) -> Figure:
+    """Draw how often mentions are right against how probable they are said to be."""
+    figure, (panel,) = new_figure(width=5.0, height=4.6)
+    panel.plot([0, 1], [0, 1], color="#999999", linewidth=0.8, label="as probable as right")
+    for mark, (name, bins) in zip("os^", document["details"]["reliability"].items(), strict=True):
+        panel.plot([kept["prob"] for kept in bins], [kept["right"] for kept in bins], marker=mark, label=name)
+    panel.set_xlabel("probability of a mention")
+    panel.set_ylabel("share that is right")
+    panel.set_xlim(0, 1)
+    panel.set_ylim(0, 1)
+    panel.legend()
+    return figure
+
+
+EXPERIMENT = Experiment(
+    "distribution",
+    "over encodings, over sets of mentions, and the published formula",
+    "ours",
+    ("train", "dev"),
+    run,
+    plot,
+)

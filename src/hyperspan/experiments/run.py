@@ -1,0 +1,214 @@
+"""What an experiment is, and what it is run with."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hyperspan.corpora.files import writing
+from hyperspan.errors import UsageError
+from hyperspan.experiments.data import Data
+from hyperspan.experiments.environment import environment
+from hyperspan.experiments.result import Result
+from hyperspan.experiments.settings import Settings
+from hyperspan.experiments.training import Options
+from hyperspan.features import Clusters, Extractor, Lexicon, TemplateSet
+from hyperspan.learning import Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SHAPE = 1
+"""The shape of the JSON; results of another shape are made again."""
+
+
+QUICK_NOTE = "Made with --quick, from a few sentences: it shows that everything works, but nothing about the models."
+
+
+class NotPossible(UsageError):
+    """An experiment that this data does not allow; the others go on."""
+
+
+class Progress(Protocol):
+    """Takes what there is to say while an experiment runs."""
+
+    def say(self, text: str) -> None:
+        """Say what is done now."""
+
+    def iteration(self, record: Record) -> None:
+        """Take note of an iteration of training."""
+
+
+class Silence:
+    """Progress that says nothing."""
+
+    def say(self, text: str) -> None:
+        """Say nothing."""
+
+    def iteration(self, record: Record) -> None:
+        """Say nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """One table, published or ours.
+
+    Parameters
+    ----------
+    name : str
+        As it is called on the command line.
+    title : str
+        What it shows, in a line.
+    table : str
+        Which table of the paper it is, or ``ours``.
+    needs : tuple of str
+        The splits it needs; none if it needs no data.
+    run : callable
+        Does it.
+    plot : callable, optional
+        Draws what its JSON holds.
+    """
+
+    name: str
+    title: str
+    table: str
+    needs: tuple[str, ...]
+    run: Callable[[Run], Result]
+    plot: Callable[[Mapping[str, Any]], Figure] | None = None
+
+
+@dataclass
+class Run:
+    """Data, settings and what the experiments of one command share.
+
+    Parameters
+    ----------
+    data : Data
+    settings : Settings
+    progress : Progress
+    folder : path, optional
+        Where parts of long experiments are kept, so that nothing is done twice.
+    again : bool
+        Do not take what is kept there.
+    """
+
+    data: Data
+    settings: Settings
+    progress: Progress = field(default_factory=Silence)
+    folder: Path | None = None
+    again: bool = False
+    _parts: dict[str, dict[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def options(self) -> Options:
+        """What all trainings have in common; templates whose resource is not there are left out once and for all."""
+        settings = self.settings
+        clusters = None if settings.clusters is None else Clusters.load(settings.clusters)
+        lexicon = None if settings.lexicon is None else Lexicon.load(settings.lexicon)
+        extractor = Extractor(settings.features, clusters, lexicon, threads=settings.threads)
+        extractor.fit(self.data.largest.split("train"))
+        skipped = {skipped.template for skipped in extractor.skipped}
+        templates = tuple(template for template in extractor.templates if template not in skipped)
+        return Options(
+            TemplateSet(templates, extractor.templates.source),
+            clusters,
+            lexicon,
+            settings.max_components,
+            settings.max_iterations,
+            settings.threads,
+        )
+
+    @cached_property
+    def _digest(self) -> str:
+        return self.data.digest()
+
+    def fingerprint(self, name: str) -> str:
+        """Return a text that is the same only for the same experiment or part, data and settings."""
+        known = json.dumps([SHAPE, name, self.settings.as_dict(), self._digest], sort_keys=True)
+        return hashlib.blake2b(known.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def part(self, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """Return a part of an experiment: as it was made before, or made now and kept."""
+        key = self.fingerprint(name)
+        if key not in self._parts:
+            file = None if self.folder is None else self.folder / "parts" / f"{key}.json"
+            kept = None if file is None or self.again else _read(file)
+            if kept is None:
+                self.progress.say(name)
+                kept = {"part": name, **make()}
+                if file is not None:
+                    _write(file, kept)
+            self._parts[key] = kept
+        return self._parts[key]
+
+    def result_of(self, experiment: Experiment, command: str) -> tuple[dict[str, Any], bool]:
+        """Return the document about an experiment, and whether it was there already."""
+        fingerprint = self.fingerprint(experiment.name)
+        file = None if self.folder is None else self.folder / f"{experiment.name}.json"
+        if file is not None and not self.again:
+            kept = _read(file)
+            if kept is not None and kept.get("fingerprint") == fingerprint:
+                return kept, True
+        for split in experiment.needs:
+            for dataset in self.data.datasets:
+                dataset.split(split)
+        begin = time.perf_counter()
+        result = experiment.run(self)
+        if self.settings.quick:
+            result = replace(result, notes=(*result.notes, QUICK_NOTE))
+        document = {
+            "experiment": experiment.name,
+            "title": experiment.title,
+            "table": experiment.table,
+            "command": command,
+            "data": self.data.as_dict() if experiment.needs else {},
+            "settings": self.settings.as_dict(),
+            **result.as_dict(),
+            "environment": environment(time.perf_counter() - begin),
+            "fingerprint": fingerprint,
+        }
+        return document, False
+
+
+def _read(file: Path) -> dict[str, Any] | None:
+    """Return what a file of ours holds, None if it is not there or not one."""
+    try:
+        kept = json.loads(file.read_bytes())
+    except (OSError, ValueError):
+        return None
+    return kept if isinstance(kept, dict) else None
+
+
+def _write(file: Path, document: Mapping[str, Any]) -> None:
+    with writing(file) as out:
+        out.write((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "backslashreplace"))
+
+
+def write_document(document: Mapping[str, Any], experiment: Experiment, folder: Path) -> list[Path]:
+    """Write the page and the plot of a result, and last its JSON; returns the files.
+
+    Raises
+    ------
+    MissingExtraError
+        If there is a plot to draw, but nothing to draw it with: the other files are written all the same.
+    """
+    from hyperspan.experiments.plotting import svg_of
+    from hyperspan.experiments.table import page_of
+
+    if folder.is_file():
+        raise UsageError(f"{folder} is a file; expected the name of a folder to write results into")
+    page, plot, data = (folder / f"{experiment.name}{suffix}" for suffix in (".md", ".svg", ".json"))
+    with writing(page) as out:
+        out.write(page_of(document).encode("utf-8", "backslashreplace"))
+    _write(data, document)
+    if experiment.plot is None:
+        return [page, data]
+    with writing(plot) as out:
+        out.write(svg_of(experiment.plot, document))
+    return [page, plot, data]

@@ -1,0 +1,207 @@
+"""The best outcome, compiled: max-product over the frontier of a staircase and along a chain of tags.
+
+The same sweep as in `frontier`, with the best instead of the sum. Each phase notes how the best way to each state came
+about, in one byte; walking these notes back from the end gives the labels. Of equal scores, what comes from the lower
+state wins, then the lower label: as in `paths.k_best_kernel`, which finds the same for k = 1. See `best_reference` for
+the same thing in plain words.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.inference.frontier import StaircaseTable
+
+_PASSED = 0
+"""The note of a node that is not active. Others are 1 + 2 * move, plus 1 if the next node was active before."""
+
+
+def best_of_block(
+    table: StaircaseTable, scores: NDArray[np.float64], first_word: NDArray[np.int64], first_label: int = 0
+) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
+    """Return the score of the best encoding of every sentence, in one block, and its labels.
+
+    Parameters
+    ----------
+    table : StaircaseTable
+    scores : float64 array of shape (n_words, n_labels)
+        Of all words of all sentences; the block's labels begin at ``first_label``.
+    first_word : int64 array of shape (n_sentences + 1,)
+
+    Returns
+    -------
+    best_score : float64 array of shape (n_sentences,)
+        -inf where every encoding is forbidden: the labels then mean nothing.
+    labels : int8 array of shape (n_words, n_nodes + 1)
+        T's label, then that of each node, counted from the block's first; -1 where a node is not active.
+    """
+    best_score = np.empty(len(first_word) - 1)
+    labels = np.empty((len(scores), table.n_nodes + 1), dtype=np.int8)
+    best_block_kernel(table, first_label, scores, first_word, best_score, labels)
+    return best_score, labels
+
+
+def best_tags(scores: NDArray[np.float64], transitions: NDArray[np.float64]) -> tuple[float, NDArray[np.int64]]:
+    """Return the score of the best tag sequence of one sentence, and its tags; -inf if every one is forbidden."""
+    tags = np.zeros(len(scores), dtype=np.int64)
+    return float(best_tags_kernel(scores, transitions, tags)), tags
+
+
+@numba.njit(nogil=True, cache=True)
+def best_moves_kernel(table, first_label, scores, word, best, chosen):
+    """Fill ``best`` and ``chosen`` (4 * n_nodes,) with the best score and label of each node's moves at a word."""
+    label_weight = table.label_weight
+    for move in range(best.shape[0]):
+        best[move], chosen[move] = -np.inf, -1
+    for label in range(2, label_weight.shape[0]):
+        score = scores[word, first_label + label]
+        if score > best[label_weight[label]]:
+            best[label_weight[label]], chosen[label_weight[label]] = score, label
+
+
+@numba.njit(nogil=True, cache=True)
+def best_start_kernel(n_states, before, after, notes, no_start, start):
+    """Let T choose; the notes of states with bit 0: 0 started from without it, 1 not started, 2 started from with."""
+    for state in range(0, n_states, 2):
+        clear, active = before[state], before[state + 1]
+        after[state] = clear + no_start
+        top, note = clear + start, 0
+        if active + no_start > top:
+            top, note = active + no_start, 1
+        if active + start > top:
+            top, note = active + start, 2
+        after[state + 1], notes[state + 1] = top, note
+
+
+@numba.njit(nogil=True, cache=True)
+def best_node_kernel(n_states, node, before, after, notes, none, step, stay, both):
+    """Let a node choose among edges that do nothing more, step, stay or do both."""
+    stride = 1 << node
+    if 2 * stride == n_states:
+        for low in range(stride):
+            active = before[low + stride]
+            top, note = before[low], 0
+            if active + none > top:
+                top, note = active + none, 1
+            after[low], notes[low] = top, note
+            after[low + stride], notes[low + stride] = active + stay, 5
+        return
+    for high in range(0, n_states, 4 * stride):
+        for low in range(high, high + stride):
+            clear, active = before[low], before[low + stride]
+            next_clear, next_active = before[low + 2 * stride], before[low + 3 * stride]
+            top, note = clear, 0
+            if active + none > top:
+                top, note = active + none, 1
+            after[low], notes[low] = top, note
+            after[low + stride], notes[low + stride] = active + stay, 5
+            top, note = active + step, 3
+            if next_clear > top:
+                top, note = next_clear, 0
+            if next_active + none > top:
+                top, note = next_active + none, 2
+            if next_active + step > top:
+                top, note = next_active + step, 4
+            after[low + 2 * stride], notes[low + 2 * stride] = top, note
+            top, note = active + both, 7
+            if next_active + stay > top:
+                top, note = next_active + stay, 6
+            if next_active + both > top:
+                top, note = next_active + both, 8
+            after[low + 3 * stride], notes[low + 3 * stride] = top, note
+
+
+@numba.njit(nogil=True, cache=True)
+def best_block_kernel(table, first_label, scores, first_word, best_score, labels):
+    """Fill ``best_score`` and ``labels`` as `best_of_block` returns them."""
+    n_nodes, n_states, n_phases = table.n_nodes, 1 << table.n_nodes, table.n_nodes + 1
+    longest = 0
+    for sentence in range(best_score.shape[0]):
+        longest = max(longest, first_word[sentence + 1] - first_word[sentence])
+    notes = np.zeros((longest * n_phases, n_states), dtype=np.int8)
+    chosen = np.empty((longest, 4 * n_nodes), dtype=np.int8)
+    best = np.empty(4 * n_nodes)
+    values = np.empty((2, n_states))
+    for sentence in range(best_score.shape[0]):
+        first, last = first_word[sentence], first_word[sentence + 1]
+        here = 0
+        values[0, :] = -np.inf
+        values[0, 0] = 0.0
+        for word in range(first, last):
+            time = (word - first) * n_phases
+            best_moves_kernel(table, first_label, scores, word, best, chosen[word - first])
+            no_start, start = scores[word, first_label], scores[word, first_label + 1]
+            best_start_kernel(n_states, values[here], values[1 - here], notes[time], no_start, start)
+            here = 1 - here
+            for node in range(n_nodes - 1, -1, -1):
+                best_node_kernel(
+                    n_states,
+                    node,
+                    values[here],
+                    values[1 - here],
+                    notes[time + n_nodes - node],
+                    best[4 * node],
+                    best[4 * node + 1],
+                    best[4 * node + 2],
+                    best[4 * node + 3],
+                )
+                here = 1 - here
+        best_score[sentence] = values[here, 0]
+        if values[here, 0] > -np.inf:
+            walk_back_kernel(n_nodes, notes, chosen, labels[first:last])
+
+
+@numba.njit(nogil=True, cache=True)
+def walk_back_kernel(n_nodes, notes, chosen, labels):
+    """Fill ``labels`` (n_words, n_nodes + 1) of one sentence by following the notes back from the empty state."""
+    state = 0
+    for word in range(labels.shape[0] - 1, -1, -1):
+        time = word * (n_nodes + 1)
+        for node in range(n_nodes):
+            note = notes[time + n_nodes - node, state]
+            if note == _PASSED:
+                labels[word, node + 1] = -1
+                continue
+            labels[word, node + 1] = chosen[word, 4 * node + (note - 1) // 2]
+            bit = 1 << node
+            state = state & ~(3 * bit) | bit
+            if (note - 1) % 2:
+                state |= 2 * bit
+        note = notes[time, state] if state & 1 else 1
+        labels[word, 0] = 0 if note == 1 else 1
+        if note == 0:
+            state -= 1
+
+
+@numba.njit(nogil=True, cache=True)
+def best_tags_kernel(scores, transitions, tags):
+    """Return the score of the best tag sequence and fill ``tags`` (n_words,) with it."""
+    n_words, n_tags = scores.shape
+    if n_words == 0:
+        return 0.0
+    values = np.empty((2, n_tags))
+    came_from = np.empty((n_words, n_tags), dtype=np.int32)
+    values[0] = scores[0]
+    for word in range(1, n_words):
+        before, after = values[(word - 1) % 2], values[word % 2]
+        after[:] = -np.inf
+        came_from[word, :] = 0
+        for source in range(n_tags):
+            so_far = before[source]
+            for tag in range(n_tags):
+                value = so_far + (transitions[source, tag] + scores[word, tag])
+                if value > after[tag]:
+                    after[tag], came_from[word, tag] = value, source
+    last = values[(n_words - 1) % 2]
+    tag = 0
+    for other in range(1, n_tags):
+        if last[other] > last[tag]:
+            tag = other
+    score = last[tag]
+    for word in range(n_words - 1, -1, -1):
+        tags[word] = tag
+        if word:
+            tag = came_from[word, tag]
+    return score

@@ -1,0 +1,232 @@
+"""Best encodings, probable mentions and their probabilities in many sentences at once: a call for each block.
+
+What a `Distribution` says of one sentence, for as many as one likes: the same numbers, without the cost of many calls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.errors import StructureError
+from hyperspan.inference.automaton import staircase_automaton
+from hyperspan.inference.base import NO_OUTCOME, check_at_least_one, steps_for
+from hyperspan.inference.batch import check_first_word, check_scores, sum_batch
+from hyperspan.inference.best import best_of_block
+from hyperspan.inference.frontier import staircase_table
+from hyperspan.inference.outcomes import MOST_MENTIONS, most_probable
+from hyperspan.inference.restricted import border_room, path_probs_block_kernel, probable_block_kernel
+from hyperspan.mentions import Mention
+from hyperspan.structures.decoding import BlockEdges, Decoded
+from hyperspan.structures.hypergraph import Block, Hypergraph
+from hyperspan.structures.staircase import START
+
+_ROOM = 4_096
+
+
+class Sentences(NamedTuple):
+    """The scores of many sentences.
+
+    Attributes
+    ----------
+    structure : Hypergraph
+    scores : float64 array of shape (n_words, structure.n_labels)
+        All words of all sentences; -inf forbids an edge.
+    first_word : int64 array of shape (n_sentences + 1,)
+        Sentence s has the words ``first_word[s] : first_word[s + 1]``.
+    """
+
+    structure: Hypergraph
+    scores: NDArray[np.float64]
+    first_word: NDArray[np.int64]
+
+    @property
+    def n_sentences(self) -> int:
+        """How many there are."""
+        return len(self.first_word) - 1
+
+    @property
+    def longest(self) -> int:
+        """How many words the longest has."""
+        return int(np.diff(self.first_word).max(initial=0))
+
+    def checked(self) -> Sentences:
+        """Return the same, in the form that kernels need.
+
+        Raises
+        ------
+        StructureError
+            If the arrays do not fit the structure or one another.
+        """
+        scores = check_scores(self.scores, self.structure.n_labels)
+        return Sentences(self.structure, scores, check_first_word(self.first_word, len(scores)))
+
+
+def probable_in(sentences: Sentences, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
+    """Return, for each sentence, every mention whose probability is at least the threshold, with its probability.
+
+    Over encodings.
+
+    Examples
+    --------
+    >>> from hyperspan.structures.hypergraph import shared_structure
+    >>> sentences = Sentences(shared_structure(["Finding"], 1), np.zeros((3, 5)), np.array([0, 1, 3]))
+    >>> for decoded in probable_in(sentences):
+    ...     print([(mention.parts, round(mention.prob, 3)) for mention in decoded.mentions])
+    [(((0, 1),), 0.5)]
+    [(((0, 1),), 0.5), (((0, 2),), 0.5), (((1, 2),), 0.5)]
+    """
+    check_at_least_one("limit", limit)
+    sentences = sentences.checked()
+    n_sentences = sentences.n_sentences
+    impossible, was_cut = np.zeros(n_sentences, dtype=np.bool_), np.zeros(n_sentences, dtype=np.bool_)
+    found: list[list[Mention]] = [[] for _ in range(n_sentences)]
+    for block in sentences.structure.blocks:
+        _find_probable(sentences, block, threshold, limit, impossible, was_cut, found)
+    return [
+        Decoded(()) if is_impossible else most_probable(here, limit, is_cut)
+        for here, is_impossible, is_cut in zip(found, impossible.tolist(), was_cut.tolist(), strict=True)
+    ]
+
+
+def _find_probable(
+    sentences: Sentences,
+    block: Block,
+    threshold: float,
+    limit: int,
+    impossible: NDArray[np.bool_],
+    was_cut: NDArray[np.bool_],
+    found: list[list[Mention]],
+) -> None:
+    table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
+    room = border_room(sentences.longest, table)
+    capacity = max(_ROOM, limit)
+    sentence_of, probs = np.empty(capacity, dtype=np.int64), np.empty(capacity)
+    n_parts = np.empty(capacity, dtype=np.int64)
+    parts = np.empty((capacity, block.staircase.n_parts, 2), dtype=np.int64)
+    sentence = 0
+    while sentence < sentences.n_sentences:
+        sentence, n_found = probable_block_kernel(
+            table,
+            automaton,
+            block.first_label,
+            sentences.scores,
+            sentences.first_word,
+            sentence,
+            threshold,
+            steps_for(table.n_nodes),
+            limit,
+            room,
+            impossible,
+            was_cut,
+            sentence_of,
+            probs,
+            n_parts,
+            parts,
+        )
+        columns = (sentence_of, probs, n_parts, parts)
+        for whose, prob, n, spans in zip(*(column[:n_found].tolist() for column in columns), strict=True):
+            found[whose].append(Mention(block.type, tuple(map(tuple, spans[:n])), prob))
+
+
+def best_in(sentences: Sentences) -> list[list[BlockEdges]]:
+    """Return the best encoding of each sentence, taken apart as `Hypergraph.edges_of` does it.
+
+    Raises
+    ------
+    StructureError
+        If every encoding of a sentence is forbidden.
+    """
+    sentences = sentences.checked()
+    best: list[list[BlockEdges]] = [[] for _ in range(sentences.n_sentences)]
+    for block in sentences.structure.blocks:
+        table = staircase_table(block.staircase)
+        best_score, labels = best_of_block(table, sentences.scores, sentences.first_word, block.first_label)
+        if np.any(best_score == -np.inf):
+            raise StructureError(NO_OUTCOME)
+        begun = np.flatnonzero(labels[:, 0] == START)
+        words, nodes = np.nonzero(labels[:, 1:] >= 0)
+        bits = table.label_children[labels[words, nodes + 1]]
+        sentence_of_start = np.searchsorted(sentences.first_word, begun, side="right") - 1
+        sentence_of_node = np.searchsorted(sentences.first_word, words, side="right") - 1
+        found: dict[int, BlockEdges] = {}
+        for sentence, word in _by_sentence(sentences, sentence_of_start, begun):
+            found.setdefault(sentence, (block, {}, []))[2].append(word)
+        rows = zip(_by_sentence(sentences, sentence_of_node, words), nodes.tolist(), bits.tolist(), strict=True)
+        for (sentence, word), node, children in rows:
+            found[sentence][1][word, node] = children
+        for sentence, edges in found.items():
+            best[sentence].append(edges)
+    return best
+
+
+def _by_sentence(
+    sentences: Sentences, sentence_of: NDArray[np.int64], words: NDArray[np.int64]
+) -> list[tuple[int, int]]:
+    inside = words - sentences.first_word[sentence_of]
+    return list(zip(sentence_of.tolist(), inside.tolist(), strict=True))
+
+
+def probs_in(sentences: Sentences, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:
+    """Return how probable each of some mentions is, over encodings, for each sentence.
+
+    Raises
+    ------
+    StructureError
+        If a mention has a type that is not in the structure, or ends beyond its sentence.
+    """
+    sentences = sentences.checked()
+    lengths = np.diff(sentences.first_word).tolist()
+    probs = [[0.0] * len(here) for here in mentions]
+    places: dict[int, list[tuple[int, int]]] = {}
+    blocks = {}
+    for sentence, here in enumerate(mentions):
+        for rank, mention in enumerate(here):
+            if mention.end > lengths[sentence]:
+                raise StructureError(f"{mention} ends beyond the {lengths[sentence]} words of the sentence")
+            block = sentences.structure.block_of(mention)
+            if block is not None:  # else it has too many parts, and no encoding has it
+                blocks[block.first_label] = block
+                places.setdefault(block.first_label, []).append((sentence, rank))
+    impossible = _without_outcome(sentences)
+    for first_label, of_block in places.items():
+        chosen = [mentions[sentence][rank] for sentence, rank in of_block]
+        log_probs = _log_probs(sentences, blocks[first_label], [sentence for sentence, _ in of_block], chosen)
+        for (sentence, rank), prob in zip(of_block, np.exp(np.minimum(log_probs, 0.0)).tolist(), strict=True):
+            probs[sentence][rank] = 0.0 if sentence in impossible else prob
+    return probs
+
+
+def _without_outcome(sentences: Sentences) -> set[int]:
+    """Return the sentences in which scores of -inf leave no outcome."""
+    if not np.any(sentences.scores == -np.inf):
+        return set()
+    totals = sum_batch(sentences.structure, sentences.scores, sentences.first_word, wants_expected=False, n_threads=1)
+    return set(np.flatnonzero(totals.log_partition == -np.inf).tolist())
+
+
+def _log_probs(
+    sentences: Sentences, block: Block, sentence_of: list[int], mentions: list[Mention]
+) -> NDArray[np.float64]:
+    table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
+    n_parts = np.array([len(mention.parts) for mention in mentions], dtype=np.int64)
+    parts = np.zeros((len(mentions), block.staircase.n_parts, 2), dtype=np.int64)
+    for row, mention in zip(parts, mentions, strict=True):
+        row[: len(mention.parts)] = mention.parts
+    log_probs = np.empty(len(mentions))
+    path_probs_block_kernel(
+        table,
+        automaton,
+        block.first_label,
+        sentences.scores,
+        sentences.first_word,
+        np.array(sentence_of, dtype=np.int64),
+        n_parts,
+        parts,
+        border_room(sentences.longest, table),
+        log_probs,
+    )
+    return log_probs

@@ -1,0 +1,41 @@
+"""Whether sentences are annotated as those were that a model learned from."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+_log = logging.getLogger(__name__)
+
+
+def warn_of_difference(used: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+    """Say so, if the annotator that is here is not the one of the training data, given the records of both.
+
+    Examples
+    --------
+    >>> spacy = {"name": "spacy", "version": "3.8.2", "language": "en", "columns": ["pos"], "tagset": "penn"}
+    >>> described({**spacy, "model": "en_core_web_sm 3.8.0"})
+    "'spacy' 3.8.2 (en_core_web_sm 3.8.0, language 'en', tags 'penn')"
+    >>> described({"name": "none", "version": "", "language": "", "columns": [], "tagset": ""})
+    "'none'"
+    """
+    if dict(used) != dict(here):
+        _log.warning(
+            "this model was trained with the annotator %s, but here it is %s. Parts of speech and lemmas may differ "
+            "from those it knows, and mentions may be missed for it. Install what it was trained with, or train again",
+            described(used),
+            described(here),
+        )
+
+
+def described(record: Mapping[str, Any]) -> str:
+    """Describe an annotator in words, given its record."""
+    members = record.get("members")
+    if members:
+        return " + ".join(map(described, members))
+    named = f"{record.get('name')!r} {record.get('version', '')}".rstrip()
+    details = [str(record["model"])] if record.get("model") else []
+    details += [f"language {record['language']!r}"] if record.get("language") else []
+    details += [f"tags {record['tagset']!r}"] if record.get("tagset") else []
+    return f"{named} ({', '.join(details)})" if details else named

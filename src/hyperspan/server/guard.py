@@ -1,0 +1,169 @@
+"""What stands between the network and the application: sizes, times, hosts and the headers of every answer."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from hyperspan.findings import quoted
+from hyperspan.server.limits import Limits
+from hyperspan.server.refusals import Refused, error_response, too_large
+
+if TYPE_CHECKING:
+    from fastapi import Response
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+HEADERS = (
+    (b"content-security-policy", CONTENT_SECURITY_POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+)
+
+_STOPPING = Refused(503, "the server is stopping and gave the work up", headers={"Connection": "close"})
+
+_DRAINED_BODIES = 4
+_DRAIN_SECONDS = 2.0
+
+
+class ReaderGoneError(Exception):
+    """The one who asked does not take the answer."""
+
+
+class Guard:
+    """An ASGI application around another one.
+
+    Parameters
+    ----------
+    app : ASGI application
+    limits : Limits
+        Of them ``body``, and ``seconds`` for a body to arrive, and for each piece of an answer to be taken.
+    hosts : collection of str, optional
+        The names under which the server may be addressed, in small letters. Those of the machine itself keep pages of
+        other sites from reaching a local server under a name of their own. Every name, if not given.
+    """
+
+    def __init__(self, app: ASGIApp, limits: Limits, hosts: Collection[str] | None = None) -> None:
+        self._app = app
+        self._limits = limits
+        self._hosts = None if hosts is None else frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        sender = _Sender(scope, send, self._limits.seconds)
+        receiver = _Receiver(receive, self._limits)
+        try:
+            refusal = self._refusal(scope)
+            if refusal is None:
+                await self._app(scope, receiver, sender)
+            else:
+                await receiver.drain()
+                await _response(refusal)(scope, receiver, sender)
+        except ReaderGoneError:
+            return
+        except asyncio.CancelledError:  # only when the server ends
+            if not sender.has_begun:
+                await _response(_STOPPING)(scope, receiver, sender)
+
+    def _refusal(self, scope: Scope) -> Refused | None:
+        headers = dict(scope["headers"])
+        length = headers.get(b"content-length", b"0")
+        if not length.isdigit() or len(length) > 18 or int(length) > self._limits.body:
+            return too_large(self._limits.body)
+        if self._hosts is not None:
+            host = host_of(headers.get(b"host", b"").decode("latin-1"))
+            if host not in self._hosts:
+                known = ", ".join(sorted(self._hosts))
+                return Refused(421, f"this server is not {quoted(host)}; expected to be addressed as {known}")
+        return None
+
+
+def _response(refusal: Refused) -> Response:
+    return error_response(refusal.status_code, refusal.detail, refusal.details, refusal.headers)
+
+
+def host_of(header: str) -> str:
+    """Return the host that a ``Host`` header names, without its port.
+
+    Examples
+    --------
+    >>> host_of("LocalHost:8765"), host_of("[::1]:80"), host_of("::1")
+    ('localhost', '::1', '::1')
+    """
+    text = header.strip().lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text if text.count(":") > 1 else text.partition(":")[0]
+
+
+class _Receiver:
+    """Reads a body, which may be neither too large nor too slow."""
+
+    def __init__(self, receive: Receive, limits: Limits) -> None:
+        self._receive = receive
+        self._limits = limits
+        self._deadline: float | None = None
+        self._n_bytes = 0
+        self._has_ended = False
+
+    async def __call__(self) -> Message:
+        if self._has_ended:
+            return await self._receive()
+        message = await self._in_time()
+        if self._n_bytes > self._limits.body:
+            await self.drain()
+            raise too_large(self._limits.body)
+        return message
+
+    async def _in_time(self) -> Message:
+        if self._deadline is None:
+            self._deadline = asyncio.get_running_loop().time() + self._limits.seconds
+        try:
+            async with asyncio.timeout_at(self._deadline):
+                message = await self._receive()
+        except TimeoutError:
+            sentence = f"the body did not arrive within {self._limits.seconds:g} seconds"
+            raise Refused(408, sentence, headers={"Connection": "close"}) from None
+        self._n_bytes += len(message.get("body", b""))
+        self._has_ended = message["type"] != "http.request" or not message.get("more_body", False)
+        return message
+
+    async def drain(self) -> None:
+        """Take a little more of what is on its way: most clients read no answer before they have sent everything."""
+        enough = self._n_bytes + _DRAINED_BODIES * self._limits.body
+        try:
+            async with asyncio.timeout(_DRAIN_SECONDS):
+                while not self._has_ended and self._n_bytes <= enough:
+                    await self._in_time()
+        except (TimeoutError, Refused):
+            return
+
+
+class _Sender:
+    """Sends an answer, with the headers that all have; a reader who does not take it is left alone."""
+
+    def __init__(self, scope: Scope, send: Send, seconds: float) -> None:
+        self._is_data = scope["path"].startswith(("/api/", "/healthz"))
+        self._send = send
+        self._seconds = seconds
+        self.has_begun = False
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            caching = (b"cache-control", b"no-store" if self._is_data else b"no-cache")
+            message = {**message, "headers": [*message.get("headers", ()), *HEADERS, caching]}
+        self.has_begun = True
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._send(message)
+        except TimeoutError:
+            raise ReaderGoneError from None

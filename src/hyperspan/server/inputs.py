@@ -1,0 +1,134 @@
+"""From requests to sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from hyperspan.corpora.format import checked_mention, unique_mentions
+from hyperspan.errors import MentionError
+from hyperspan.findings import Findings
+from hyperspan.mentions import Document, Mention, Sentence
+from hyperspan.server.limits import Limits
+from hyperspan.server.refusals import MOST_DETAILS, Refused
+from hyperspan.server.schemas import ExplainRequest, ExportRequest, GivenMention, PredictRequest, check_input
+from hyperspan.text import split_document
+
+PIECE_WORDS = 256
+"""About so many words are worked on before others have their turn."""
+
+MOST_FINDINGS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """What a request brought: sentences, the text they stand in, and their known mentions.
+
+    ``gold`` has as many members as there are sentences, or none if none were given.
+    """
+
+    sentences: list[Sentence]
+    text: str | None = None
+    gold: list[tuple[Mention, ...]] = field(default_factory=list)
+    findings: list[str] = field(default_factory=list)
+
+    def pieces(self) -> Iterator[slice]:
+        """Cut the sentences into pieces of about `PIECE_WORDS` words."""
+        first, n_words = 0, 0
+        for position, sentence in enumerate(self.sentences, start=1):
+            n_words += len(sentence) + 1
+            if n_words >= PIECE_WORDS or position == len(self.sentences):
+                yield slice(first, position)
+                first, n_words = position, 0
+
+
+def input_of(given: PredictRequest | ExplainRequest | ExportRequest, limits: Limits) -> Input:
+    """Return the sentences of a request.
+
+    Raises
+    ------
+    Refused
+        If there is none or several of text, tokens and sentences, or a sentence is too long.
+    """
+    check_input(given)
+    doc = given.doc if isinstance(given, ExportRequest) else ""
+    findings = Findings("skip")
+    gold = given.gold if isinstance(given, PredictRequest) else None
+    text = given.text
+    if text is not None:
+        known = mentions_of(gold or (), len(text), findings)
+        sentences = split_document(Document(doc, text, known), findings)
+    elif given.tokens is not None:
+        known = mentions_of(gold or (), len(given.tokens), findings)
+        sentences = [Sentence(tuple(given.tokens), known, doc)]
+    else:
+        if gold is not None:
+            raise Refused(422, "'gold' was given with 'sentences'; it goes with 'text' or with 'tokens'")
+        several = getattr(given, "sentences", None) or ()
+        sentences = [Sentence(tuple(tokens), (), doc) for tokens in several]
+    limit = limits.explained_words if isinstance(given, ExplainRequest) else limits.words
+    check_lengths(sentences, limit)
+    return Input(
+        [sentence.with_mentions(()) for sentence in sentences] if gold else sentences,
+        text,
+        [] if gold is None else [sentence.mentions for sentence in sentences],
+        findings_of(findings),
+    )
+
+
+def check_lengths(sentences: Iterable[Sentence], limit: int) -> None:
+    """Refuse sentences that are too long."""
+    long = [(number, len(sentence)) for number, sentence in enumerate(sentences, start=1) if len(sentence) > limit]
+    if long:
+        number, n_words = long[0]
+        raise Refused(
+            422,
+            f"sentence {number} has {n_words:,} words; expected at most {limit:,}. Split it, or leave it out",
+            [f"sentence {number} has {n_words:,} words" for number, n_words in long[:MOST_DETAILS]],
+        )
+
+
+def mentions_of(given: Iterable[GivenMention], length: int, findings: Findings) -> tuple[Mention, ...]:
+    """Return mentions as they were given; what is wrong with them is reported."""
+    found = [
+        checked_mention(
+            mention.type, [(start, end) for start, end in mention.spans], findings, length=length, prob=mention.prob
+        )
+        for mention in given
+    ]
+    kept = [(mention, None) for mention in found if mention is not None]
+    return tuple(unique_mentions(kept, findings))
+
+
+def findings_of(findings: Findings) -> list[str]:
+    """Return what was found wrong, as sentences; not more than somebody would read."""
+    said = [
+        finding.message if finding.line is None else f"line {finding.line}: {finding.message}"
+        for finding in findings.items[:MOST_FINDINGS]
+    ]
+    if findings.total > MOST_FINDINGS:
+        said.append(f"and {findings.total - MOST_FINDINGS:,} more")
+    return said
+
+
+def with_given(sentences: Sequence[Sentence], mentions: Sequence[Sequence[GivenMention]]) -> list[Sentence]:
+    """Return sentences with mentions that were given for each of them.
+
+    Raises
+    ------
+    Refused
+        If they do not fit.
+    """
+    if len(mentions) != len(sentences):
+        raise Refused(422, f"there are mentions for {len(mentions):,} sentences, but {len(sentences):,} sentences")
+    made = []
+    for number, (sentence, of_sentence) in enumerate(zip(sentences, mentions, strict=True), start=1):
+        try:
+            made.append(sentence.with_mentions(_as_given(mention) for mention in of_sentence))
+        except MentionError as error:
+            raise Refused(422, f"mentions of sentence {number}: {error}") from None
+    return made
+
+
+def _as_given(mention: GivenMention) -> Mention:
+    return Mention.of(mention.type, [(start, end) for start, end in mention.spans], prob=mention.prob)

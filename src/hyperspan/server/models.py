@@ -1,0 +1,107 @@
+"""The models that are served, by name."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from hyperspan.errors import UsageError
+from hyperspan.findings import quoted
+from hyperspan.recognizer import Recognizer
+from hyperspan.render.colours import DARK, LIGHT, TypeColours
+from hyperspan.server.refusals import Refused
+from hyperspan.text import annotator
+
+_BRIEF = (
+    "structure",
+    "max_components",
+    "distribution",
+    "types",
+    "decode",
+    "threshold",
+    "features",
+    "weights",
+    "iterations",
+    "annotator",
+)
+
+
+class Model:
+    """A recognizer that is served.
+
+    Parameters
+    ----------
+    name : str
+    recognizer : Recognizer
+        With weights.
+
+    Attributes
+    ----------
+    turn : context manager
+        To be held while the recognizer is used: annotators of other packages take one sentence at a time.
+    """
+
+    def __init__(self, name: str, recognizer: Recognizer) -> None:
+        self.name = name
+        self.recognizer = recognizer
+        self.annotator = annotator(recognizer.annotator)
+        self.turn: AbstractContextManager[Any] = nullcontext() if recognizer.annotator == "none" else threading.Lock()
+        colours = TypeColours(recognizer.types_)
+        known = recognizer.summary()
+        self.brief: dict[str, Any] = {
+            "name": name,
+            **{key: known[key] for key in _BRIEF},
+            "colours": {
+                type: {"light": LIGHT[colours.index(type)], "dark": DARK[colours.index(type)]}
+                for type in recognizer.types_
+            },
+            "dev_scores": known["dev_scores"] or None,
+        }
+        self.summary: dict[str, Any] = {**known, **self.brief}
+
+
+class Models:
+    """All models that are served; the first is taken where none is named.
+
+    Examples
+    --------
+    >>> Models({})
+    Traceback (most recent call last):
+    ...
+    hyperspan.errors.UsageError: there is no model to serve; expected at least one
+    """
+
+    def __init__(self, recognizers: Mapping[str, Recognizer]) -> None:
+        if not recognizers:
+            raise UsageError("there is no model to serve; expected at least one")
+        self._models = {name: Model(name, recognizer) for name, recognizer in recognizers.items()}
+
+    def __iter__(self) -> Iterator[Model]:
+        return iter(self._models.values())
+
+    @property
+    def names(self) -> list[str]:
+        """The names, in the order in which the models were given."""
+        return list(self._models)
+
+    @property
+    def default(self) -> Model:
+        """The model that is taken where none is named."""
+        return next(iter(self))
+
+    def named(self, name: str | None) -> Model:
+        """Return a model by name.
+
+        Raises
+        ------
+        Refused
+            With status 404, if there is none of that name.
+        """
+        if name is None:
+            return self.default
+        if name not in self._models:
+            known = ", ".join(map(quoted, self._models))
+            raise Refused(404, f"there is no model {quoted(name)}; expected one of {known}")
+        return self._models[name]

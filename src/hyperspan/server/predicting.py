@@ -1,0 +1,198 @@
+"""What is found in sentences, and why, as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from hyperspan.findings import quoted
+from hyperspan.mentions import Mention, Sentence, to_characters
+from hyperspan.recognizer import Found, Recognizer
+from hyperspan.recognizer.explanation import Explanation, explain
+from hyperspan.render import draw_hypergraph_svg, hypergraph_data
+from hyperspan.render.directions import directions
+from hyperspan.server.models import Model
+from hyperspan.server.refusals import Refused
+from hyperspan.server.schemas import Decode
+from hyperspan.structures import Hypergraph
+
+LOWEST_CANDIDATE = 0.02
+"""Candidates are at least so probable."""
+
+MOST_EXPLAINED = 100
+"""Mentions that are explained, the most probable ones: each takes a sweep over the sentence."""
+
+_SHOWN_EDGES = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How mentions are to be read."""
+
+    decode: Decode
+    threshold: float
+
+    @classmethod
+    def of(cls, recognizer: Recognizer, decode: Decode | None, threshold: float | None) -> How:
+        """Return what was asked for, else what the model was trained for."""
+        return cls(decode or recognizer.decode, recognizer.threshold_ if threshold is None else threshold)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data."""
+        return {"decode": self.decode, "threshold": self.threshold}
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was found in a sentence, and the candidates, if these were asked for."""
+
+    found: Found
+    candidates: tuple[Mention, ...] | None = None
+
+
+def find(model: Model, sentences: Sequence[Sentence], how: How, *, wants_candidates: bool = False) -> list[Answer]:
+    """Find mentions in sentences.
+
+    Candidates are all mentions of at least `LOWEST_CANDIDATE`, the most probable first.
+    """
+    recognizer = model.recognizer
+    with model.turn:
+        if not wants_candidates:
+            found = recognizer.find(sentences, decode=how.decode, threshold=how.threshold)
+            return [Answer(each) for each in found]
+        candidates = list(recognizer.find(sentences, decode="probable", threshold=LOWEST_CANDIDATE))
+        if how.decode == "probable" and how.threshold >= LOWEST_CANDIDATE:
+            chosen = [
+                next(iter(recognizer.find([sentence], decode="probable", threshold=how.threshold)))
+                if each.truncated
+                else Found(tuple(mention for mention in each.mentions if (mention.prob or 0.0) >= how.threshold))
+                for sentence, each in zip(sentences, candidates, strict=True)
+            ]
+        else:
+            chosen = list(recognizer.find(sentences, decode=how.decode, threshold=how.threshold))
+    return [
+        Answer(replace(best, truncated=best.truncated or all_.truncated), _falling(all_.mentions))
+        for best, all_ in zip(chosen, candidates, strict=True)
+    ]
+
+
+def _falling(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
+    return tuple(sorted(mentions, key=lambda mention: (-(mention.prob or 0.0), mention)))
+
+
+def sentence_answer(sentence: Sentence, answer: Answer, gold: Sequence[Mention] | None = None) -> dict[str, Any]:
+    """Return a sentence with what was found in it as plain data."""
+    offsets = sentence.offsets
+    data: dict[str, Any] = {}
+    if offsets:
+        data |= {"start": offsets[0][0], "end": offsets[-1][1]}
+    data |= {
+        "tokens": sentence.tokens,
+        "offsets": offsets,
+        "direction": "rtl" if directions(sentence.tokens)[0] else "ltr",
+        "mentions": [_mention_answer(sentence, mention) for mention in answer.found.mentions],
+        "truncated": answer.found.truncated,
+    }
+    if answer.candidates is not None:
+        data["candidates"] = [_mention_answer(sentence, mention) for mention in answer.candidates]
+    if gold is not None:
+        found = set(answer.found.mentions)
+        data["gold"] = [_place(sentence, mention) | {"found": mention in found} for mention in gold]
+    return data
+
+
+def _place(sentence: Sentence, mention: Mention) -> dict[str, Any]:
+    return {
+        "type": mention.type,
+        "spans": mention.parts,
+        "characters": None if sentence.offsets is None else to_characters(mention, sentence.offsets).parts,
+        "text": sentence.text_of(mention),
+    }
+
+
+def _mention_answer(sentence: Sentence, mention: Mention) -> dict[str, Any]:
+    return _place(sentence, mention) | {"prob": mention.prob}
+
+
+def explanation_answer(model: Model, sentence: Sentence, how: How, type: str | None = None) -> dict[str, Any]:
+    """Explain what is found in a sentence, and draw the hypergraph of one type.
+
+    Parameters
+    ----------
+    model : Model
+    sentence : Sentence
+    how : How
+    type : str, optional
+        The type of which most mentions are expected, if not given.
+
+    Raises
+    ------
+    Refused
+        With status 422, if the model does not know the type.
+    """
+    recognizer = model.recognizer
+    if type is not None and type not in recognizer.types_:
+        known = ", ".join(map(quoted, recognizer.types_))
+        raise Refused(422, f"the model {quoted(model.name)} does not know the type {quoted(type)}; expected {known}")
+    (answer,) = find(model, [sentence], how, wants_candidates=True)
+    with model.turn:
+        (annotated,) = model.annotator.annotate([sentence])
+        (over,) = recognizer.distributions([annotated])
+    explained = _falling(answer.found.mentions)[:MOST_EXPLAINED]
+    explanation = explain(
+        annotated.with_mentions(explained),
+        over,
+        recognizer.extractor_,
+        recognizer.parameters_,
+        recognizer.weights_,
+    )
+    expected = expected_mentions(recognizer.types_, answer.candidates or ())
+    drawn = max(expected, key=expected.__getitem__) if type is None else type
+    data = hypergraph_of(explanation, drawn)
+    return {
+        "model": model.name,
+        **how.as_dict(),
+        **explanation.as_dict(),
+        "truncated": answer.found.truncated or len(explained) < len(answer.found.mentions),
+        "types": expected,
+        "type": drawn,
+        "hypergraph": draw_hypergraph_svg(data, types=recognizer.types_),
+        "hypergraph_data": data,
+    }
+
+
+def expected_mentions(types: Sequence[str], candidates: Sequence[Mention]) -> dict[str, float]:
+    """Return how many mentions of each type are expected: the sum of the candidates' probabilities.
+
+    Examples
+    --------
+    >>> candidates = [Mention("Drug", [(0, 1)], prob=0.75), Mention("Drug", [(1, 2)], prob=0.5)]
+    >>> expected_mentions(["Drug", "Finding"], candidates)
+    {'Drug': 1.25, 'Finding': 0.0}
+    """
+    expected = dict.fromkeys(types, 0.0)
+    for mention in candidates:
+        expected[mention.type] += mention.prob or 0.0
+    return expected
+
+
+def hypergraph_of(explanation: Explanation, type: str) -> dict[str, Any]:
+    """Return the hypergraph of one type as plain data; tags, which all types share, as a whole."""
+    structure, tokens = explanation.structure, explanation.sentence.tokens
+    if not isinstance(structure, Hypergraph):
+        return hypergraph_data(structure, tokens, explanation.best, expected=explanation.expected)
+    is_shown = np.zeros(structure.n_labels, dtype=np.bool_)
+    for block in structure.blocks:
+        is_shown[block.first_label : block.first_label + block.staircase.n_labels] = block.type == type
+    data = hypergraph_data(
+        structure,
+        tokens,
+        [(word, label) for word, label in explanation.best if is_shown[label]],
+        expected=np.where(is_shown, explanation.expected, 0.0),
+        min_expected=_SHOWN_EDGES,
+    )
+    n_of_other_types = sum(block.type != type for block in structure.blocks)
+    return {**data, "n_left_out": data["n_left_out"] - n_of_other_types}

@@ -1,0 +1,123 @@
+"""Every error in one shape: ``{"error": a sentence, "details": [...]}`` with the status that fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from http import HTTPStatus
+from typing import Any
+
+import orjson
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from hyperspan.errors import HyperspanError
+from hyperspan.findings import quoted
+
+MOST_DETAILS = 20
+
+
+class Refused(HTTPException):
+    """A request that gets no answer but a sentence.
+
+    Parameters
+    ----------
+    status : int
+    sentence : str
+        What was seen, what was expected and what to do.
+    details : sequence of str
+        One for each thing that is wrong.
+    headers : mapping, optional
+    """
+
+    def __init__(
+        self, status: int, sentence: str, details: Sequence[str] = (), headers: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(status, sentence, None if headers is None else dict(headers))
+        self.details = list(details)
+
+
+def too_large(limit: int) -> Refused:
+    """Refuse a body that is too large."""
+    sentence = f"the body has more than {limit:,} bytes, the most that is taken; send the text in smaller pieces"
+    return Refused(413, sentence, headers={"Connection": "close"})
+
+
+def too_slow(seconds: float) -> Refused:
+    """Refuse what takes too long."""
+    sentence = f"the work was not done within {seconds:g} seconds and was given up; send less text at a time"
+    return Refused(503, sentence, headers={"Retry-After": "5"})
+
+
+def too_many(places: int) -> Refused:
+    """Refuse what the queue has no place for."""
+    sentence = f"{places:,} requests are under way, as many as are taken at a time; try again in a second"
+    return Refused(503, sentence, headers={"Retry-After": "1"})
+
+
+def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return plain data as a JSON response."""
+    return Response(orjson.dumps(data, option=orjson.OPT_SERIALIZE_NUMPY), status, headers, "application/json")
+
+
+def error_data(sentence: str, details: Sequence[str] = ()) -> dict[str, Any]:
+    """Return the one shape of errors; characters that JSON cannot hold are written as codes."""
+    return {"error": _holdable(sentence), "details": [_holdable(detail) for detail in details]}
+
+
+def error_response(
+    status: int, sentence: str, details: Sequence[str] = (), headers: Mapping[str, str] | None = None
+) -> Response:
+    """Return an error as a response."""
+    return json_response(error_data(sentence, details), status, headers)
+
+
+def _holdable(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def add_handlers(app: FastAPI) -> None:
+    """Let every error of an application come in our shape."""
+    app.add_exception_handler(HTTPException, _refused)
+    app.add_exception_handler(RequestValidationError, _invalid)
+    app.add_exception_handler(HyperspanError, _ours)
+    app.add_exception_handler(Exception, _unexpected)
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if isinstance(error, Refused):
+        return error_response(error.status_code, error.detail, error.details, error.headers)
+    path = quoted(request.url.path)
+    if error.status_code == 404:
+        sentence = f"there is nothing at {path}; /docs lists what there is"
+    elif error.status_code == 405:
+        allowed = (error.headers or {}).get("Allow", "")
+        sentence = f"{path} does not take {quoted(request.method)}; expected {allowed or 'another method'}"
+    else:
+        sentence = f"the request cannot be answered: {error.detail or HTTPStatus(error.status_code).phrase}"
+    return error_response(error.status_code, sentence, headers=error.headers)
+
+
+async def _invalid(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    found = error.errors()
+    details = [_detail(each) for each in found[:MOST_DETAILS]]
+    if len(found) > MOST_DETAILS:
+        details.append(f"and {len(found) - MOST_DETAILS:,} more")
+    return error_response(422, "the request is not what is expected; details say where", details)
+
+
+def _detail(found: Mapping[str, Any]) -> str:
+    """Say where something is wrong, and what; never what it was, which may be a whole text."""
+    place = ".".join(quoted(part)[1:-1] if isinstance(part, str) else str(part) for part in found["loc"])
+    return f"{place}: {found['msg']}"
+
+
+async def _ours(request: Request, error: Exception) -> Response:
+    return error_response(422, str(error))
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    sentence = "something went wrong on our side; the server's log has the details. Please report it"
+    return error_response(500, sentence, headers={"Connection": "close"})

@@ -1,0 +1,43 @@
+/** What the page tells: progress and results politely, failures at once. */
+
+import { get, make } from "./dom.js";
+import { visible } from "./text.js";
+
+/**
+ * Say something that screen readers read when they have time.
+ *
+ * @param {string} sentence
+ */
+export function say(sentence) {
+  const status = get("status");
+  if (status.textContent !== sentence) status.textContent = sentence;
+}
+
+/**
+ * Show how far a document has been read, or hide it.
+ *
+ * @param {number | null} share 0 to 1
+ */
+export function showProgress(share) {
+  const bar = get("progress");
+  bar.hidden = share === null;
+  if (share !== null) bar.value = share;
+}
+
+/**
+ * Show a failure as a sentence.
+ *
+ * @param {Error & {details?: string[]}} error
+ */
+export function fail(error) {
+  const box = get("failure");
+  const details = error.details ?? [];
+  get("failure-text").textContent = visible(error.message);
+  get("failure-details").replaceChildren(...details.slice(0, 10).map((detail) => make("li", {}, visible(detail))));
+  box.hidden = false;
+}
+
+/** Take a shown failure away. */
+export function forgive() {
+  get("failure").hidden = true;
+}

@@ -1,0 +1,182 @@
+"""``hyperspan experiment`` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from typer.testing import CliRunner
+
+from hyperspan import corpora
+from hyperspan.cli.app import app
+from hyperspan.corpora import demo
+from hyperspan.errors import CorpusError, UsageError
+from hyperspan.experiments import names
+from releases import write_releases
+
+SHORT = ("--quick", "--max-iterations", 8, "--l2", "1,0.5")
+
+
+def run(*arguments: object):
+    result = CliRunner().invoke(app, ["experiment", *map(str, arguments)], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+@pytest.fixture(scope="module")
+def clinical(tmp_path_factory) -> dict[str, Path]:
+    return write_releases(tmp_path_factory.mktemp("clinical"))
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    """The folder and the output of everything on the embedded corpus."""
+    folder = tmp_path_factory.mktemp("results")
+    return folder, run("run", "all", "--data", "demo", *SHORT, "-o", folder)
+
+
+def test_list_names_every_experiment():
+    lines = run("list").stdout.splitlines()
+    assert [line.split()[0] for line in lines[1:]] == list(names())
+    listed = json.loads(run("list", "--json").stdout)
+    assert [row["name"] for row in listed] == list(names())
+    assert {row["name"]: row["needs"] for row in listed}["ambiguity"] == ["train", "dev"]
+
+
+def test_everything_is_printed_and_written(results):
+    folder, result = results
+    for name in names():
+        assert f"# {name}: " in result.stdout
+        document = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+        assert (
+            document["command"] == f"hyperspan experiment run {name} --data demo --quick --l2 1,0.5 --max-iterations 8"
+        )
+        assert (folder / f"{name}.md").read_text(encoding="utf-8") in result.stdout
+        if name != "data-stats":
+            ElementTree.parse(folder / f"{name}.svg")
+    assert "conclusions in 9 experiments" in result.stdout.splitlines()[-1]
+    assert "demo, 4 types, Train-Disc: linear (exact), λ of 1, 0.5" in result.stderr
+
+
+def test_the_warning_about_templates_comes_once(results):
+    assert results[1].stderr.count("templates are skipped") == 1
+
+
+def test_what_is_there_is_not_done_again(results):
+    folder, first = results
+    again = run("run", "all", "--data", "demo", *SHORT, "-o", folder)
+    assert again.stdout == first.stdout
+    for name in names():
+        assert f"{name} is there already (--again runs it again)" in again.stderr
+    assert "λ of" not in again.stderr
+    once_more = run("run", "data-stats", "--data", "demo", *SHORT, "-o", folder, "--again")
+    assert "is there already" not in once_more.stderr
+
+
+def test_a_killed_run_goes_on_where_it_was(results, tmp_path):
+    folder, _ = results
+    kept = list((folder / "parts").iterdir())
+    assert len(kept) == 10 + 3 + 12  # cells of main, distributions, groups of features
+    (folder / "main.json").rename(tmp_path / "main.json")
+    again = run("run", "main", "--data", "demo", *SHORT, "-o", folder)
+    assert "λ of" not in again.stderr
+    before = json.loads((tmp_path / "main.json").read_text(encoding="utf-8"))
+    after = json.loads((folder / "main.json").read_text(encoding="utf-8"))
+    assert before["rows"] == after["rows"]
+
+
+def test_json_is_one_document():
+    document = json.loads(run("run", "canonical-counts", "--json").stdout)
+    assert document["experiment"] == "canonical-counts"
+    assert document["data"] == {}
+    everything = json.loads(run("run", "ambiguity", "--data", "demo", "--quick", "--json").stdout)
+    assert everything["rows"][0]["structure"] == "linear"
+    assert everything["data"]["given"]["data"] == "demo"
+
+
+def test_the_clinical_releases_in_one_command(clinical, tmp_path):
+    result = run(
+        "run",
+        "all",
+        "--semeval2014",
+        clinical["semeval"],
+        "--shareclef2013",
+        clinical["shareclef"],
+        "--mrsty",
+        clinical["mrsty"],
+        "--quick",
+        "--max-iterations",
+        8,
+        "--l2",
+        1,
+        "--json",
+        "-o",
+        tmp_path / "out",
+    )
+    made = {document["experiment"]: document for document in json.loads(result.stdout)["results"]}
+    assert list(made) == list(names())
+    main = made["main"]["rows"]
+    assert {(row["data"], row["training"]) for row in main} == {
+        (data, training) for data in ("SMALL", "LARGE") for training in ("Train-Disc", "Train-Orig")
+    }
+    by_key = {(row["data"], row["training"], row["structure"], row["decoder"], row["model"]): row for row in main}
+    row = by_key["SMALL", "Train-Orig", "shared", "enough", "published"]
+    assert row["paper_f1"] == 60.6
+    assert row["difference"] == pytest.approx(row["f1"] - 60.6, abs=0.001)
+    assert [row["split"] for row in made["data-stats"]["rows"]][::2] == ["Train", "Tr80", "Tr20", "Dev", "Test"]
+    assert {row["type"] for row in made["multi-type"]["rows"]} == {"A", "B", "N", "Total"}
+    assert {row["l2"] for row in made["regularisation"]["rows"]} == {1.0}
+    assert len({(row["data"], row["training"]) for row in made["regularisation"]["rows"]}) == 4
+
+
+def test_without_semantic_types_multi_type_is_passed_over(clinical, monkeypatch):
+    from hyperspan import experiments
+
+    kept = {name: experiments.EXPERIMENTS[name] for name in ("canonical-counts", "multi-type")}
+    monkeypatch.setattr(experiments, "EXPERIMENTS", kept)
+    result = run("run", "all", "--shareclef2013", clinical["shareclef"], "--quick", "--json")
+    passed_over = json.loads(result.stdout)["passed_over"]
+    assert list(passed_over) == ["multi-type"]
+    assert "give --mrsty MRSTY.RRF for its types A, B and N" in passed_over["multi-type"]
+    assert "multi-type is passed over" in result.stderr
+    with pytest.raises(UsageError, match="give --mrsty"):
+        run("run", "multi-type", "--shareclef2013", clinical["shareclef"], "--quick")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["main"], "no data is given; expected one of: --data demo"),
+        (["all"], "no data is given"),
+        (["mian", "--data", "demo"], "Did you mean 'main'"),
+        (["main", "--data", "demo", "--l2", "weak"], "--l2 is 'weak'"),
+        (["main", "--data", "demo", "--types", "Drug,,"], "--types is 'Drug,,'"),
+        (["main", "--data", "demo", "--types", "Dragon"], "expected some of Anatomy, Drug, Finding, Procedure"),
+        (["main", "--data", "demo", "--train", "x.jsonl"], "data is given in several ways"),
+        (["canonical-counts", "--train", "nowhere.jsonl"], "there is no such file or folder"),
+    ],
+)
+def test_mistakes(arguments, message):
+    with pytest.raises((UsageError, CorpusError), match=message):
+        run("run", *arguments)
+
+
+def test_a_split_that_is_missing(tmp_path):
+    corpora.write(demo.stream(2, unit="sentences"), tmp_path / "mine.jsonl")
+    with pytest.raises(UsageError, match=r"the split 'dev' of 'given' is needed, but there is train; .* --dev"):
+        run("run", "ambiguity", "--train", tmp_path / "mine.jsonl")
+
+
+def test_an_output_that_is_a_file(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("")
+    with pytest.raises(UsageError, match="is a file; expected the name of a folder"):
+        run("run", "canonical-counts", "-o", path)
+
+
+def test_real_corpora_can_be_counted(shared_data: Path):
+    document = json.loads(run("run", "data-stats", "--data", shared_data / "pgxcorpus", "--json").stdout)
+    rows = {(row["split"], row["subset"]): row for row in document["rows"]}
+    assert sum(rows[split, "all"]["mentions"] for split in ("Train", "Dev", "Test")) == 6761

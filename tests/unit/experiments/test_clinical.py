@@ -1,0 +1,93 @@
+"""The settings of the paper, on invented reports in the shape of the clinical releases."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperspan.errors import CorpusError, UsageError
+from hyperspan.experiments import Settings, Source, load
+from hyperspan.experiments.clinical import read_semantic_roots, split_of_folders
+from hyperspan.experiments.data import cui_of
+
+
+def docs(sentences) -> set[str]:
+    return {sentence.doc.rsplit("/", 1)[-1] for sentence in sentences}
+
+
+@pytest.fixture(scope="module")
+def both(clinical):
+    source = Source(semeval2014=clinical["semeval"], shareclef2013=clinical["shareclef"], mrsty=clinical["mrsty"])
+    return load(source, Settings())
+
+
+def test_large_has_the_splits_of_the_release(both):
+    small, large = both.datasets
+    assert (small.paper, large.paper) == ("SMALL", "LARGE")
+    assert both.largest is large
+    assert [len(docs(large.split(name))) for name in ("train", "dev", "test")] == [24, 24, 24]
+    assert large.types == ("Disease_Disorder",)
+
+
+def test_small_is_cut_by_document_and_tested_on_the_development_documents(both):
+    small, large = both.datasets
+    train, dev = docs(small.split("train")), docs(small.split("dev"))
+    assert not train & dev
+    assert train | dev == docs(large.split("train"))
+    assert (len(train), len(dev)) == (19, 5)
+    assert docs(small.split("test")) == docs(large.split("dev"))
+
+
+def test_another_seed_cuts_elsewhere(clinical):
+    source = Source(shareclef2013=clinical["shareclef"])
+    cuts = [docs(load(source, Settings(seed=seed)).largest.split("dev")) for seed in (0, 0, 1)]
+    assert cuts[0] == cuts[1] != cuts[2]
+
+
+def test_small_can_be_made_of_the_later_release(clinical, both):
+    small, _ = load(Source(semeval2014=clinical["semeval"]), Settings()).datasets
+    assert docs(small.split("dev")) == docs(both.datasets[0].split("dev"))
+    assert [s.tokens for s in small.split("test")] == [s.tokens for s in both.datasets[0].split("test")]
+
+
+def test_the_earlier_release_alone_gives_small(clinical):
+    (small,) = load(Source(shareclef2013=clinical["shareclef"]), Settings()).datasets
+    assert small.name == "SMALL"
+
+
+def test_types_are_the_roots_of_the_codes(both, clinical):
+    roots = dict(line.split("|")[:3:2] for line in clinical["mrsty"].read_text().splitlines())
+    typed = both.typed[-1]
+    assert (typed.paper, typed.types) == ("LARGE", ("A", "B", "N"))
+    for plain, with_type in zip(both.largest.split("train"), typed.split("train"), strict=True):
+        assert plain.tokens == with_type.tokens
+        assert [m.parts for m in plain.mentions] == [m.parts for m in with_type.mentions]
+        for mention in with_type.mentions:
+            assert mention.type == roots.get(cui_of(mention), "N")[0]
+
+
+def test_a_release_without_a_split(clinical):
+    with pytest.raises(UsageError, match=r"shareclef has nothing for the split 'dev'; expected folders with train and"):
+        load(Source(semeval2014=clinical["shareclef"]), Settings())
+
+
+@pytest.mark.parametrize(
+    ("folders", "split"),
+    [(["data", "devel"], "dev"), (["test", "train"], "train"), (["Task1TestSetCorpus"], "test"), (["notes"], "")],
+)
+def test_the_innermost_folder_names_the_split(folders, split):
+    assert split_of_folders(folders) == split
+
+
+def test_the_first_line_of_a_concept_counts(tmp_path):
+    path = tmp_path / "MRSTY.RRF"
+    path.write_text("C1|T047|B2.2.1|Disease|AT1||\nC1|T020|A1.2.2|Abnormality|AT2||\nC2|T020|A1|x||\nC3|T1|B1|x||\n")
+    assert read_semantic_roots(path, ["C1", "C2", "C9"]) == {"C1": "B", "C2": "A"}
+
+
+def test_a_table_that_is_none(tmp_path):
+    path = tmp_path / "MRCONSO.RRF"
+    path.write_text("C1|T047|B2|Disease||\nC1|ENG|P|L1|PF\n")
+    with pytest.raises(CorpusError, match=r"MRCONSO\.RRF:2: the line is 'C1\|ENG\|P\|L1\|PF'; expected 'CUI\|TUI\|STN"):
+        read_semantic_roots(path, ["C1"])
+    with pytest.raises(CorpusError, match="there is no such file; expected the UMLS table"):
+        read_semantic_roots(tmp_path / "none", ["C1"])

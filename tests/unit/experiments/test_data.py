@@ -1,0 +1,127 @@
+"""What the experiments run on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hyperspan import Mention, Sentence, corpora
+from hyperspan.corpora import demo
+from hyperspan.errors import UsageError
+from hyperspan.experiments import Data, Dataset, Settings, Source, load
+from hyperspan.experiments.data import evenly, thinned
+
+APART = Mention("Finding", [(0, 1), (2, 3)])
+WHOLE = Mention("Drug", [(1, 2)])
+
+
+def sentence(*mentions: Mention, doc: str = "a") -> Sentence:
+    return Sentence(["pain", "in", "arm"], mentions, doc=doc)
+
+
+def test_the_embedded_corpus_has_all_splits():
+    data = load(Source(data="demo"), Settings())
+    (dataset,) = data.datasets
+    assert dataset.name == "demo"
+    assert {name: len(units) for name, units in dataset.splits.items()} == {"train": 5743, "dev": 1307, "test": 1436}
+    assert data.as_dict()["given"] == {"data": "demo", "on_error": "skip"}
+    assert data.as_dict()["datasets"][0]["train"] == {
+        "sentences": 5743,
+        "discontiguous_sentences": 311,
+        "mentions": 4441,
+    }
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (Source(), "no data is given; expected one of: --data demo"),
+        (Source(data="demo", train=Path("a")), "data is given in several ways"),
+        (Source(dev=Path("a"), semeval2014=Path("b")), "data is given in several ways"),
+        (Source(data="demo", mrsty=Path("a")), "--mrsty is for --semeval2014 and --shareclef2013"),
+    ],
+)
+def test_options_that_do_not_go_together(source, message):
+    with pytest.raises(UsageError, match=message):
+        load(source, Settings())
+
+
+def test_files_for_each_split(tmp_path):
+    units = list(demo.stream(2, unit="sentences"))
+    corpora.write(units, tmp_path / "mine.jsonl")
+    data = load(Source(train=tmp_path / "mine.jsonl", dev=tmp_path / "mine.jsonl"), Settings())
+    assert len(data.largest.split("train")) == len(data.largest.split("dev")) == len(units)
+    with pytest.raises(UsageError, match=r"the split 'test' of 'given' is needed, but there is train, dev; .* --test"):
+        data.largest.split("test")
+
+
+def test_a_folder_of_splits_and_one_without(tmp_path):
+    splits = {name: demo.stream(2, split=name, unit="sentences") for name in demo.SPLITS}
+    corpora.write_splits(splits, tmp_path / "cut", format="jsonl")
+    assert list(load(Source(data=str(tmp_path / "cut")), Settings()).largest.splits) == ["train", "dev", "test"]
+    corpora.write(demo.stream(2, unit="sentences"), tmp_path / "whole.jsonl")
+    with pytest.raises(UsageError, match=r"whole\.jsonl has no splits; .* hyperspan convert CORPUS FOLDER --split"):
+        load(Source(data=str(tmp_path / "whole.jsonl")), Settings())
+
+
+def test_some_types_only():
+    data = load(Source(data="demo"), Settings(types=("Drug", "Finding")))
+    assert data.largest.types == ("Drug", "Finding")
+    with pytest.raises(UsageError, match=r"--types names 'Dragon', but 'demo' has no mention of it; .* Anatomy, Drug"):
+        load(Source(data="demo"), Settings(types=("Dragon",)))
+
+
+def test_quick_data_is_small_and_has_both_kinds():
+    data = load(Source(data="demo"), Settings.of(quick=True))
+    for name in demo.SPLITS:
+        assert len(data.largest.split(name)) == 150
+        assert len(data.largest.split(name, discontiguous=True)) == 60
+
+
+def test_thinning_keeps_what_is_little():
+    few = [sentence(APART), sentence(), sentence(WHOLE)]
+    assert thinned(few) == few
+
+
+def test_evenly_is_spread_over_all():
+    assert evenly([1, 2], 5) == [1, 2]
+    assert evenly(range(100), 3) == [0, 33, 66]
+
+
+def test_without_a_discontiguous_mention_there_is_nothing_to_learn():
+    dataset = Dataset("plain", {"train": (sentence(WHOLE),)})
+    with pytest.raises(UsageError, match="has no sentence with a discontiguous mention"):
+        dataset.split("train", discontiguous=True)
+
+
+def test_the_digest_sees_every_change():
+    def digest(*sentences: Sentence, name: str = "train") -> str:
+        return Data((Dataset("d", {name: sentences}),)).digest()
+
+    changed = [
+        digest(sentence(APART)),
+        digest(sentence(WHOLE)),
+        digest(sentence(Mention("Drug", [(0, 1), (2, 3)]))),
+        digest(sentence(APART), sentence()),
+        digest(sentence(APART), name="dev"),
+        digest(Sentence(["pain", "in", "leg"], [APART])),
+    ]
+    assert len(set(changed)) == len(changed)
+    assert digest(sentence(APART)) == changed[0]
+
+
+def test_defects_are_counted(tmp_path):
+    path = tmp_path / "train.jsonl"
+    good = '{"doc": "a", "tokens": ["no", "fever"], "mentions": [{"type": "F", "spans": [[1, 2]]}]}\n'
+    bad = '{"doc": "a", "tokens": ["no", "fever"], "mentions": [{"type": "F", "spans": [[1, 9]]}]}\n'
+    path.write_text(good + bad)
+    data = load(Source(train=path), Settings())
+    assert sum(data.skipped.values()) == 1
+    assert len(data.largest.split("train")) == 2
+
+
+def test_an_annotator_brings_columns():
+    pytest.importorskip("HanTa")
+    data = load(Source(data="demo"), Settings.of(quick=True, annotator="hanta"))
+    assert set(data.largest.split("train")[0].columns) >= {"pos", "lemma"}
