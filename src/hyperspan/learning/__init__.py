@@ -3,7 +3,7 @@
 from hyperspan.learning.gold import Gold, encode_gold
 from hyperspan.learning.lbfgs import State, minimise
 from hyperspan.learning.objective import Objective, score_words
-from hyperspan.learning.parameters import Parameters, check_parameters, choose_parameters
+from hyperspan.learning.parameters import Parameters, check_parameters, choose_parameters, first_weights
 from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, best_threshold
 from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
 
@@ -21,6 +21,7 @@ __all__ = [
     "check_parameters",
     "choose_parameters",
     "encode_gold",
+    "first_weights",
     "minimise",
     "new_search",
     "score_words",

@@ -28,6 +28,8 @@ FREQUENT = 10
 EVERY_START = 1
 """How often a feature must occur to have weights for the start of a mention of every type: evidence against it too."""
 
+_UNSEEN = 0.5
+
 START_PRIOR, GAP_PRIOR, CHILD_PRIOR = -4.0, -4.0, -6.0
 """Where weights start under ``mention-sets``: starting a mention, opening a gap, and each further child are rare."""
 
@@ -162,6 +164,37 @@ def choose_parameters(
         dense_label,
         base,
     )
+
+
+def first_weights(structure: Hypergraph | Linear, gold: Gold, parameters: Parameters) -> NDArray[np.float64]:
+    """Return weights to start a search from: biases under which every choice is as frequent as in the gold.
+
+    From zero, where a mention of every type starts at every second word, the search would take dozens of steps to come
+    so far. Where there is a prior, it already says that mentions are rare: then all weights are zero.
+    """
+    weights = np.zeros(parameters.n_weights)
+    if parameters.base_score.any():
+        return weights
+    counts = _UNSEEN + np.bincount(gold.label, minlength=structure.n_labels)
+    for choices in _choices(structure):
+        weights[choices] = np.log(counts[choices] / counts[choices].sum())
+    if isinstance(structure, Hypergraph):
+        for block in structure.blocks:  # one of T's two labels is weightless: the other is scored against it
+            weights[block.first_label + START] -= weights[block.first_label + NO_START]
+            weights[block.first_label + NO_START] = 0.0
+    return weights
+
+
+def _choices(structure: Hypergraph | Linear) -> list[NDArray[np.int64]]:
+    """Return the labels that exclude each other: all tags, or the edges of a node."""
+    if isinstance(structure, Linear):
+        return [np.arange(structure.n_labels)]
+    choices = []
+    for block in structure.blocks:
+        choices.append(block.first_label + np.array([NO_START, START]))
+        nodes = np.array([node for node, _ in block.staircase.edges])
+        choices.extend(block.first_label + 2 + np.flatnonzero(nodes == node) for node in np.unique(nodes))
+    return choices
 
 
 def check_parameters(structure: Hypergraph | Linear, parameters: Parameters, n_features: int) -> None:

@@ -195,6 +195,6 @@ class Search:
         )
 
 
-def new_search(n_weights: int, penalties: Sequence[float]) -> Search:
-    """Return a search that starts from zero."""
-    return Search(tuple(penalties), State(np.zeros(n_weights)))
+def new_search(weights: NDArray[np.float64], penalties: Sequence[float]) -> Search:
+    """Return a search that starts from some weights."""
+    return Search(tuple(penalties), State(weights))

@@ -25,6 +25,7 @@ from hyperspan.learning import (
     best_threshold,
     choose_parameters,
     encode_gold,
+    first_weights,
     new_search,
 )
 from hyperspan.mentions import Mention, Sentence, Unit
@@ -187,7 +188,9 @@ def _search(
     dev_block = extractor.transform(dev if scores_dev else [])
     fingerprint = _fingerprint(settings, written_as.types, block, gold, penalties, dev, dev_block)
     keeper = Keeper(course.checkpoint, fingerprint, note)
-    search = (keeper.load() if course.resume else None) or new_search(parameters.n_weights, penalties)
+    search = (keeper.load() if course.resume else None) or new_search(
+        first_weights(written_as, gold, parameters), penalties
+    )
 
     def dev_f1(weights: NDArray[np.float64]) -> float:
         found = _candidates(replace(model, weights=objective.of_model(weights)), dev_block)

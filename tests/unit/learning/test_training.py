@@ -35,7 +35,7 @@ def ran(search: Search, **options: object) -> list[Record]:
 
 
 def test_one_penalty_needs_no_development_data():
-    search = new_search(3, [1.0])
+    search = new_search(np.zeros(3), [1.0])
     records = ran(search)
     np.testing.assert_allclose(search.weights, np.full(3, 2.0), atol=1e-4)
     assert search.is_done
@@ -48,7 +48,7 @@ def test_one_penalty_needs_no_development_data():
 
 
 def test_the_best_of_several_penalties_is_kept():
-    search = new_search(2, [3.0, 1.0, 0.0])
+    search = new_search(np.zeros(2), [3.0, 1.0, 0.0])
     records = ran(search, dev_f1=likes(2.0))
     assert search.best_l2 == 1.0
     np.testing.assert_allclose(search.weights, np.full(2, 2.0), atol=1e-4)
@@ -57,7 +57,7 @@ def test_the_best_of_several_penalties_is_kept():
 
 
 def test_each_penalty_starts_from_the_weights_of_the_one_before():
-    search = new_search(2, [3.0, 2.9])
+    search = new_search(np.zeros(2), [3.0, 2.9])
     starts = []
 
     class Watched(Bowl):
@@ -72,7 +72,7 @@ def test_each_penalty_starts_from_the_weights_of_the_one_before():
 
 def test_several_penalties_need_development_data():
     with pytest.raises(LearningError, match="several penalties need development data to choose among them"):
-        ran(new_search(2, [1.0, 0.5]))
+        ran(new_search(np.zeros(2), [1.0, 0.5]))
 
 
 def test_development_data_is_scored_as_often_as_asked():
@@ -82,7 +82,7 @@ def test_development_data_is_scored_as_often_as_asked():
             away = weights - 4.0
             return float(away @ (scale * away)), 2.0 * scale * away
 
-    records = list(new_search(8, [1.0]).run(Slow(), dev_f1=likes(4.0), dev_every=3, **OPTIONS))  # type: ignore[arg-type]
+    records = list(new_search(np.zeros(8), [1.0]).run(Slow(), dev_f1=likes(4.0), dev_every=3, **OPTIONS))  # type: ignore[arg-type]
     assert len(records) > 6
     for record in records:
         assert (record.dev_f1 is not None) == (record.iteration % 3 == 0 or bool(record.stopped))
@@ -97,7 +97,7 @@ class Abyss(Bowl):
 
 def test_an_objective_that_is_not_a_number_is_refused_with_a_sentence():
     with pytest.raises(LearningError, match=r"the objective became nan at iteration 0; check the features .* raise l2"):
-        list(new_search(1, [1.0]).run(Abyss(), **OPTIONS))  # type: ignore[arg-type]
+        list(new_search(np.zeros(1), [1.0]).run(Abyss(), **OPTIONS))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("pause", [1, 2, 3, 4, 5])
@@ -105,9 +105,9 @@ def test_a_saved_search_goes_on_as_if_nothing_had_happened(pause: int):
     def summary(search: Search) -> tuple[object, ...]:
         return search.weights.tobytes(), search.best_l2, search.best_f1, search.records, search.n_iterations
 
-    whole = new_search(2, [3.0, 1.0, 0.25])
+    whole = new_search(np.zeros(2), [3.0, 1.0, 0.25])
     ran(whole, dev_f1=likes(2.0))
-    search = new_search(2, [3.0, 1.0, 0.25])
+    search = new_search(np.zeros(2), [3.0, 1.0, 0.25])
     for number, _ in enumerate(search.run(Bowl(), dev_f1=likes(2.0), **OPTIONS), start=1):  # type: ignore[arg-type]
         if number == pause:
             break
