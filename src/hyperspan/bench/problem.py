@@ -71,7 +71,7 @@ class Problem:
     def value_at(self, weights: NDArray[np.float64], threads: int = 2) -> float:
         """Return the objective at the weights of a model."""
         objective = self.objective(threads)
-        value, _ = objective(weights / objective.of_model(np.ones(self.n_weights)))
+        value, _ = objective(objective.of_model(weights))
         return float(value)
 
     def objective(self, threads: int) -> Objective:

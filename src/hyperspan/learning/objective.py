@@ -50,11 +50,15 @@ class Pairs(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=True)
-def scale_kernel(first, scale, begin, end, weight, scaled):
-    """Multiply the weights of rows by their scale."""
+def scale_kernel(first, scale, unit, begin, end, weight, scaled):
+    """Fill in what the pairs of rows add to scores, and return the sum of their squares as the penalty counts it."""
+    total = 0.0
     for row in range(begin, end):
         for pair in range(first[row], first[row + 1]):
-            scaled[pair] = scale[row] * weight[pair]
+            own = unit[pair] * weight[pair]
+            scaled[pair] = scale[row] * own
+            total += own * own
+    return total
 
 
 @numba.njit(nogil=True, cache=True)
@@ -163,7 +167,20 @@ def bundle_rests_kernel(first_word, word_of, rest, begin, end, bundle_rest):
 
 @numba.njit(nogil=True, cache=True)
 def row_gradient_kernel(
-    pairs, scale, weight, l2, first_word, word_of, rest, first_bundle, bundle_of, bundle_rest, begin, end, gradient
+    pairs,
+    scale,
+    unit,
+    weight,
+    l2,
+    first_word,
+    word_of,
+    rest,
+    first_bundle,
+    bundle_of,
+    bundle_rest,
+    begin,
+    end,
+    gradient,
 ):
     """Fill in the gradient of the pairs of rows: the penalty's minus what is left of the gold's counts."""
     n_columns, n_places = pairs.n_columns, first_word[end]
@@ -178,7 +195,7 @@ def row_gradient_kernel(
         for place in range(first_bundle[row], first_bundle[row + 1]):
             add_rest_kernel(pairs, first, last, bundle_rest[bundle_of[place]], total)
         for pair in range(first, last):
-            gradient[pair] = 2.0 * l2 * weight[pair] - scale[row] * total[pair - first]
+            gradient[pair] = unit[pair] * (2.0 * l2 * unit[pair] * weight[pair] - scale[row] * total[pair - first])
 
 
 @numba.njit(nogil=True, cache=True)
@@ -252,8 +269,11 @@ def score_words(
 class Objective:
     """Log-likelihood minus ``l2`` times the squared length of the weights, to be minimised with the sign turned.
 
-    Its weights are those of a model but for the rows of several features: theirs are multiplied by the root of how many
-    they are, so that one row counts as much in the penalty as its features would; `of_model` gives those of a model.
+    Its weights are those of a model in other units. Those of a row of several features are multiplied by the root of
+    how many they are, so that the row counts as much in the penalty as its features would. And each is multiplied by
+    about the third root of how steep the objective is along it: a weight that many words depend on must be set more
+    finely than one for a single word, and a search takes a third of the steps where all are about as steep. `to_model`
+    and `of_model` go from one to the other.
 
     Parameters
     ----------
@@ -303,6 +323,7 @@ class Objective:
             n_columns,
         )
         self._scale = np.sqrt(n_features_of_row.astype(np.float64))
+        self._unit = _units(features, gold, parameters)
         self._scaled = np.empty(len(parameters.pair_label), dtype)
         self._bundled = bundle_rows(*_rows_of_words(features, parameters, facet))
         self._pair_of_use = parameters.first_pair[self._bundled.rows.item]
@@ -333,23 +354,35 @@ class Objective:
             borders.append(len(first_word) - 1)
         return list(pairwise(borders))
 
-    def of_model(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    def to_model(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the weights that a model has for each feature."""
-        first = self.parameters.n_labels + self.parameters.n_transitions
-        model = weights.copy()
-        model[first:] /= np.repeat(self._scale, np.diff(self.parameters.first_pair))
+        model = self._unit * weights
+        model[self._n_first :] /= np.repeat(self._scale, np.diff(self.parameters.first_pair))
         return model
+
+    def of_model(self, model: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of this objective for those of a model."""
+        weights = model / self._unit
+        weights[self._n_first :] *= np.repeat(self._scale, np.diff(self.parameters.first_pair))
+        return weights
+
+    @property
+    def _n_first(self) -> int:
+        """How many weights stand before those of the pairs."""
+        return self.parameters.n_labels + self.parameters.n_transitions
 
     def __call__(self, weights: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         """Return the objective to minimise (a penalty minus a log-likelihood) and its gradient."""
-        n_labels, n_transitions = self.parameters.n_labels, self.parameters.n_transitions
-        bias, transitions, pair_weight = split_weights(self.parameters, weights, self._weightless)
+        n_labels, n_first = self.parameters.n_labels, self._n_first
+        first_weight = self._unit[:n_first] * weights[:n_first]
+        pair_unit, pair_weight = self._unit[n_first:], weights[n_first:]
+        bias, transitions, _ = split_weights(self.parameters, first_weight, self._weightless)
         gradient = np.empty(self.parameters.n_weights)
         bundled, pairs = self._bundled, self._pairs
 
-        def scale(task: int) -> None:
+        def scale(task: int) -> float:
             begin, end = self._tasks_of_rows[task : task + 2]
-            scale_kernel(pairs.first, self._scale, begin, end, pair_weight, self._scaled)
+            return float(scale_kernel(pairs.first, self._scale, pair_unit, begin, end, pair_weight, self._scaled))
 
         def score_bundles(task: int) -> None:
             begin, end = self._tasks_of_bundles[task : task + 2]
@@ -364,6 +397,7 @@ class Objective:
             row_gradient_kernel(
                 pairs,
                 self._scale,
+                pair_unit,
                 pair_weight,
                 self.l2,
                 *self._words_of_row,
@@ -372,23 +406,24 @@ class Objective:
                 self._bundle_rest,
                 begin,
                 end,
-                gradient[n_labels + n_transitions :],
+                gradient[n_first:],
             )
 
         with ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else nullcontext() as pool:
-            run(pool, scale, len(self._tasks_of_rows) - 1)
+            squares = run(pool, scale, len(self._tasks_of_rows) - 1)
             run(pool, score_bundles, len(self._tasks_of_bundles) - 1)
             parts = run(pool, lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
             run(pool, sum_rests, len(self._tasks_of_bundles) - 1)
             run(pool, add_up, len(self._tasks_of_rows) - 1)
         likelihood = 0.0
-        first = 2.0 * self.l2 * weights[: n_labels + n_transitions]
+        first = 2.0 * self.l2 * first_weight
         for of_chunk, by_label, by_transition in parts:
             likelihood += of_chunk
             first[:n_labels] -= np.where(self._weightless, 0.0, by_label)
             first[n_labels:] -= by_transition.reshape(-1)
-        gradient[: n_labels + n_transitions] = first
-        return self.l2 * dot_kernel(weights, weights) - likelihood, gradient
+        gradient[:n_first] = self._unit[:n_first] * first
+        penalty = self.l2 * (dot_kernel(first_weight, first_weight) + sum(squares))
+        return penalty - likelihood, gradient
 
     def _chunk(
         self, chunk: int, bias: NDArray[np.float64], transitions: NDArray[np.float64]
@@ -471,6 +506,25 @@ class Objective:
         before, after = tags[np.flatnonzero(follows) - 1], tags[follows]
         np.add.at(by_transition, (before, after), 1.0)
         return float(transitions[before, after].sum())
+
+
+def _units(features: FeatureBlock, gold: Gold, parameters: Parameters) -> NDArray[np.float32]:
+    """Return the inverse of about the third root of how steep the objective is along each weight.
+
+    That is as much as the penalty's part, and for every word with the feature how much its label varies in the gold.
+    The square root, which would make all equally steep, takes rare features too far at first.
+    """
+    n_words = features.n_tokens
+    share = np.minimum(np.bincount(gold.label, minlength=parameters.n_labels) / max(1, n_words), 1.0)
+    varies = share * (1.0 - share)
+    n_uses = np.bincount(features.feature, minlength=len(parameters.row_of_feature))
+    n_uses_of_row = np.bincount(parameters.row_of_feature, n_uses, minlength=parameters.n_rows)
+    steepness = [
+        n_words * varies,
+        n_words * np.outer(share, share).reshape(-1)[: parameters.n_transitions],
+        np.repeat(n_uses_of_row, np.diff(parameters.first_pair)) * varies[parameters.pair_label],
+    ]
+    return np.cbrt(1.0 / (2.0 + np.concatenate(steepness))).astype(np.float32)
 
 
 def _rows_of_words(

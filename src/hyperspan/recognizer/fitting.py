@@ -189,11 +189,11 @@ def _search(
     fingerprint = _fingerprint(settings, written_as.types, block, gold, penalties, dev, dev_block)
     keeper = Keeper(course.checkpoint, fingerprint, note)
     search = (keeper.load() if course.resume else None) or new_search(
-        first_weights(written_as, gold, parameters), penalties
+        objective.of_model(first_weights(written_as, gold, parameters)), penalties
     )
 
     def dev_f1(weights: NDArray[np.float64]) -> float:
-        found = _candidates(replace(model, weights=objective.of_model(weights)), dev_block)
+        found = _candidates(replace(model, weights=objective.to_model(weights)), dev_block)
         return best_threshold([sentence.mentions for sentence in dev], found)[1]
 
     _run(search, objective, settings, course, keeper, dev_f1 if scores_dev else None)
@@ -206,7 +206,7 @@ def _search(
         left_out=len(gold.left_out),
         annotator=annotator.record(),
     )
-    model = replace(model, weights=objective.of_model(search.weights))
+    model = replace(model, weights=objective.to_model(search.weights))
     return replace(model, names=names_of_strongest(model, train, block)), training
 
 

@@ -80,7 +80,7 @@ def test_the_value_is_that_of_the_reference(name: str, over: Over) -> None:
             chosen,
             FEW,
             features_of(block),
-            as_mapping(parameters, function.of_model(weights)),
+            as_mapping(parameters, function.to_model(weights)),
             over=over,
             l2=0.3,
             with_prior=over != "encodings",
@@ -150,9 +150,10 @@ def test_a_corpus_of_empty_sentences_has_nothing_but_the_penalty():
     block = extractor.fit_transform(empty)
     gold = encode_gold(chosen, empty)
     parameters = choose_parameters(chosen, block, gold, 0)
-    value, gradient = Objective(chosen, block, gold, parameters, l2=0.5)(np.ones(parameters.n_weights))
+    function = Objective(chosen, block, gold, parameters, l2=0.5)
+    value, gradient = function(function.of_model(np.ones(parameters.n_weights)))
     assert value == pytest.approx(0.5 * parameters.n_weights)
-    np.testing.assert_allclose(gradient, np.ones(parameters.n_weights))
+    np.testing.assert_allclose(gradient, function.to_model(np.ones(parameters.n_weights)))
 
 
 @pytest.mark.kernel

@@ -1,4 +1,4 @@
-"""Twins share a row; a search with shared rows takes the same steps as one without."""
+"""Twins share a row; a search with shared rows ends where one without does."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def without_twins(parameters: Parameters) -> Parameters:
 
 
 @pytest.mark.parametrize("name", ["shared", "linear"])
-def test_every_step_of_a_search_is_the_same_with_and_without_shared_rows(name):
+def test_a_search_ends_at_the_same_weights_with_and_without_shared_rows(name):
     sentences = list(EXAMPLES.values()) * 2
     types = sorted({mention.type for sentence in sentences for mention in sentence.mentions})
     chosen, extractor = structure(name, types, 2), Extractor(TEMPLATES, threads=1)
@@ -87,14 +87,14 @@ def test_every_step_of_a_search_is_the_same_with_and_without_shared_rows(name):
     models = []
     for parameters in (shared, alone):
         function = Objective(chosen, block, gold, parameters, facet=extractor.facet_, dtype=np.float64)
-        states = list(minimise(function, State(np.zeros(parameters.n_weights)), max_iterations=8))
-        models.append((function.of_model(states[-1].weights), states[-1].value))
-    assert models[0][1] == pytest.approx(models[1][1], rel=1e-6)  # what is remembered of steps is in single precision
+        states = list(minimise(function, State(np.zeros(parameters.n_weights)), tolerance=0.0, gradient_tolerance=1e-6))
+        models.append((function.to_model(states[-1].weights), states[-1].value))
+    assert models[0][1] == pytest.approx(models[1][1], rel=1e-8)
     first = shared.n_labels + shared.n_transitions
     for feature, row in enumerate(shared.row_of_feature):
         here = models[0][0][first + shared.first_pair[row] : first + shared.first_pair[row + 1]]
         there = models[1][0][first + alone.first_pair[feature] : first + alone.first_pair[feature + 1]]
-        np.testing.assert_allclose(here, there, rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(here, there, rtol=1e-3, atol=1e-4)
 
 
 def test_single_precision_between_the_stages_changes_little():

@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from hyperspan.errors import ModelError
@@ -126,7 +127,7 @@ def test_checkpoints_are_written_from_time_to_time(tmp_path: Path, monkeypatch: 
 
     monkeypatch.setattr(checkpoint, "write_arrays", write)
     keeper = Keeper(tmp_path / "c", "print")
-    search = new_search(3, [1.0])
+    search = new_search(np.zeros(3), [1.0])
     while now[0] < 200.0:
         keeper.save_in_time(search)
         now[0] += 1.0
@@ -212,7 +213,7 @@ def test_a_damaged_checkpoint_is_refused_with_a_sentence(tmp_path: Path):
 
 
 def test_a_note_stands_beside_the_search(tmp_path: Path):
-    Keeper(tmp_path / "c", "print", {"l2": 0.5}).save(new_search(2, [0.5]))
+    Keeper(tmp_path / "c", "print", {"l2": 0.5}).save(new_search(np.zeros(2), [0.5]))
     assert read_note(tmp_path / "c") == {"l2": 0.5}
     assert read_note(tmp_path / "nothing") == {}
     assert read_note(None) == {}
