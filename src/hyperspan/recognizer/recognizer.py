@@ -105,7 +105,7 @@ class Recognizer:
         annotator: str = "none",
         frequent: int = 10,
         max_iterations: int = 500,
-        tolerance: float = 1e-5,
+        tolerance: float = 1e-3,
         decode: Decode = "probable",
         threshold: float | None = None,
         n_threads: int = 2,
