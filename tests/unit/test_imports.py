@@ -15,7 +15,7 @@ import hyperspan
 ROOT = Path(hyperspan.__file__).parent
 
 STEPS = (
-    ("errors",),
+    ("environment", "errors"),
     ("findings",),
     ("mentions",),
     ("corpora", "text", "structures", "evaluation"),

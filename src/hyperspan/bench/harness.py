@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import gc
 import os
-import platform
 import statistics
 import subprocess
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
 
+from hyperspan.environment import environment as of_machine
 from hyperspan.errors import HyperspanError, MissingExtraError
 
 EXTRA = "bench"
@@ -236,16 +234,12 @@ def peer(module: str, package: str, what: str) -> Any:
 
 
 def environment(threads: int, packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
-    """Return what the figures depend on: commit, processor, load, threads, versions, date."""
+    """Return what the figures depend on: commit, load, threads, and what `hyperspan.environment` says."""
     return {
         "commit": _commit(),
-        "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "cpu": cpu_name(),
-        "cores": os.cpu_count(),
+        **of_machine(packages),
         "threads": threads,
         "load": os.getloadavg()[0] if hasattr(os, "getloadavg") else None,
-        "system": platform.platform(),
-        "versions": {"python": platform.python_version(), **{name: version_of(name) for name in packages}},
     }
 
 
@@ -259,20 +253,3 @@ def _commit() -> str | None:
     except OSError:
         return None
     return git.stdout.strip() or None
-
-
-def version_of(package: str) -> str | None:
-    """Return the version of an installed package, None if it is not installed."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
-
-
-def cpu_name() -> str:
-    """Return the processor's name, as far as the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from hyperspan.corpora.files import writing
+from hyperspan.environment import environment
 from hyperspan.errors import UsageError
 from hyperspan.experiments.data import Data
-from hyperspan.experiments.environment import environment
 from hyperspan.experiments.result import Result
 from hyperspan.experiments.settings import Settings
 from hyperspan.experiments.training import Options
@@ -170,7 +170,7 @@ class Run:
             "data": self.data.as_dict() if experiment.needs else {},
             "settings": self.settings.as_dict(),
             **result.as_dict(),
-            "environment": environment(time.perf_counter() - begin),
+            "environment": {**environment(), "seconds": round(time.perf_counter() - begin, 1)},
             "fingerprint": fingerprint,
         }
         return document, False

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from hyperspan.bench import harness
-from hyperspan.bench.harness import Aim, Disagreement, Figure, Row, check_same, environment, in_turns, peer, version_of
+from hyperspan.bench.harness import Aim, Disagreement, Figure, Row, check_same, environment, in_turns, peer
+from hyperspan.environment import version_of
 from hyperspan.errors import MissingExtraError
 
 KEYS = [

@@ -1,9 +1,10 @@
-"""What the figures depend on: machine, versions, date."""
+"""What figures depend on: the machine, the versions, the date."""
 
 from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -14,18 +15,17 @@ import hyperspan
 PACKAGES = ("numpy", "scipy", "numba")
 
 
-def environment(seconds: float) -> dict[str, Any]:
-    """Return what the figures of an experiment that took so long depend on."""
+def environment(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
+    """Return the date, the machine, and the versions of some packages beside our own and Python's."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu": cpu_name(),
         "cores": os.cpu_count(),
         "system": platform.system(),
-        "seconds": round(seconds, 1),
         "versions": {
             "hyperspan": hyperspan.__version__,
             "python": platform.python_version(),
-            **{name: version_of(name) for name in PACKAGES},
+            **{name: version_of(name) for name in packages},
         },
     }
 
