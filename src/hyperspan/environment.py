@@ -10,8 +10,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import hyperspan
-
 PACKAGES = ("numpy", "scipy", "numba")
 
 
@@ -23,7 +21,7 @@ def environment(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
         "cores": os.cpu_count(),
         "system": platform.system(),
         "versions": {
-            "hyperspan": hyperspan.__version__,
+            "hyperspan": version_of("hyperspan"),
             "python": platform.python_version(),
             **{name: version_of(name) for name in packages},
         },
