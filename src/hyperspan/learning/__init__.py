@@ -2,8 +2,9 @@
 
 from hyperspan.learning.gold import Gold, encode_gold
 from hyperspan.learning.lbfgs import State, minimise
-from hyperspan.learning.objective import Objective, score_words
+from hyperspan.learning.objective import Objective
 from hyperspan.learning.parameters import Parameters, check_parameters, choose_parameters, first_weights
+from hyperspan.learning.scoring import score_words
 from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, best_threshold
 from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
 
