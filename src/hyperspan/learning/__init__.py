@@ -1,12 +1,17 @@
 """Learn weights from annotated sentences: which weights there are, the objective, and the search for its optimum."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from hyperspan.learning.gold import Gold, encode_gold
 from hyperspan.learning.lbfgs import State, minimise
-from hyperspan.learning.objective import Objective
 from hyperspan.learning.parameters import Parameters, check_parameters, choose_parameters, first_weights
 from hyperspan.learning.scoring import score_words
 from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, best_threshold
 from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
+
+if TYPE_CHECKING:
+    from hyperspan.learning.objective import Objective
 
 __all__ = [
     "DEFAULT_THRESHOLD",
@@ -27,3 +32,9 @@ __all__ = [
     "new_search",
     "score_words",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Objective":  # brings compiled code that only training needs, so it is loaded when it is asked for
+        return import_module("hyperspan.learning.objective").Objective
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

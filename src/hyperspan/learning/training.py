@@ -9,15 +9,17 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import LearningError
 from hyperspan.learning.lbfgs import State, minimise
-from hyperspan.learning.objective import Objective
 from hyperspan.learning.vectors import dot_kernel
+
+if TYPE_CHECKING:
+    from hyperspan.learning.objective import Objective
 
 L2_CHOICES = (2.0, 1.0, 0.5, 0.25, 0.125)
 """The penalties that ``l2="auto"`` tries, strongest first: each starts from the weights of the one before."""

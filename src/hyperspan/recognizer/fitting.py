@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from hyperspan.learning import (
     L2_CHOICES,
     LOWEST_THRESHOLD,
     Gold,
-    Objective,
     Record,
     Search,
     best_threshold,
@@ -36,6 +35,9 @@ from hyperspan.recognizer.settings import Settings
 from hyperspan.recognizer.summary import names_of_strongest
 from hyperspan.structures import Hypergraph, Linear, structure
 from hyperspan.text import Annotator, as_sentences
+
+if TYPE_CHECKING:
+    from hyperspan.learning import Objective
 
 LONGEST_SENTENCE = 20_000
 """Words; longer sentences are refused in training, and cut nowhere: split them."""
@@ -162,6 +164,8 @@ def _search(
     note: dict[str, Any] | None = None,
 ) -> tuple[Model, Training]:
     """Search for the best weights; the threshold and the scores are left to others."""
+    from hyperspan.learning import Objective  # here, so that finding mentions does not wait for it
+
     written_as = structure(settings.structure, _types_of(train), settings.max_components)
     extractor = Extractor(settings.features, settings.clusters, settings.lexicon, threads=settings.n_threads)
     block = extractor.fit_transform(train)
