@@ -135,10 +135,11 @@ def test_the_same_mentions_as_sklearn_crfsuite(tiny):
 def test_prediction_without_peers_stands_alone(tiny, no_peers, monkeypatch):
     monkeypatch.setattr(Setting, "pick", lambda _, quick, full: min(quick, 200))
     rows = list(run(tiny, ["prediction"]))
-    assert [row.ours for row in rows] == ["linear, enough", "linear, probable", "shared, enough", "shared, probable"]
-    assert [row.note for row in rows[:2]] == [NOT_INSTALLED] * 2
-    assert all(row.ratio is None for row in rows[:2])
-    assert all(row.peer.startswith("our chain") and row.ratio for row in rows[2:])
+    ways = ["linear, enough", "linear, probable", "shared, enough", "shared, probable"]
+    assert [row.ours for row in rows] == [*ways, *ways[2:]]
+    assert [row.note for row in rows[:4]] == [NOT_INSTALLED] * 4
+    assert all(row.ratio is None for row in rows[:4])
+    assert all(row.peer.startswith("our chain") and row.ratio for row in rows[4:])
 
 
 def test_features_that_differ_are_found_out():

@@ -66,9 +66,16 @@ def features(out: str) -> dict[str, list[str]]:
     return {lines[0]: lines[1:] for lines in (block.splitlines() for block in blocks)}
 
 
-def test_features_without_names_are_hashes(folder):
+def test_features_have_names_by_themselves(folder):
     result = run(folder / "plain.model", "--top", 2)
-    assert result.stderr == "features are shown by their hash; name them with --names-from and the training data\n"
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert "#" not in "".join(line[12:13] for lines in features(result.stdout).values() for line in lines)
+
+
+def test_features_without_names_are_hashes(folder, tmp_path):
+    Recognizer.load(folder / "plain.model").save(tmp_path / "nameless.model", with_names=False)
+    result = run(tmp_path / "nameless.model", "--top", 2)
+    assert result.stderr == "some features are shown by their hash; name them with --names-from and the training data\n"
     found = features(result.stdout)
     assert "Finding T→B0" in found
     for lines in found.values():

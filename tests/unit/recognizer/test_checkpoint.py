@@ -156,7 +156,7 @@ def test_resuming_without_a_checkpoint_starts_from_the_beginning_and_says_so(tmp
         {"distribution": "mention-sets"},
         {"features": "published"},
         {"frequent": 1},
-        {"tolerance": 1e-3},
+        {"tolerance": 1e-4},
         {"l2": "auto"},
         {"sentences": SENTENCES[1:]},
         {"sentences": [*SENTENCES[:-1], SENTENCES[-1].with_mentions([Mention("Drug", [(0, 2)])])]},
