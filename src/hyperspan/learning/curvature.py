@@ -104,44 +104,53 @@ class Curvature:
         return shares, of_gradient
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+# Slices, because the compiler uses vectors where it need not ask whether an index is negative.
+
+
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
 def remember_kernel(rows, here, step, change, begin, end, products):
     """Write a step and a change to their rows, and add up their products with all rows."""
     for first in range(begin, end, BLOCK):
         last = min(end, first + BLOCK)
-        for place in range(first, last):
-            rows[here, place] = step[place]
-            rows[here + 1, place] = change[place]
+        steps, changes = rows[here, first:last], rows[here + 1, first:last]
+        for place in range(last - first):
+            steps[place] = step[first + place]
+            changes[place] = change[first + place]
         for row in range(rows.shape[0]):
+            others = rows[row, first:last]
             by_step, by_change = 0.0, 0.0
-            for place in range(first, last):
-                by_step += np.float64(rows[row, place]) * np.float64(rows[here, place])
-                by_change += np.float64(rows[row, place]) * np.float64(rows[here + 1, place])
+            for place in range(others.shape[0]):
+                by_step += np.float64(others[place]) * np.float64(steps[place])
+                by_change += np.float64(others[place]) * np.float64(changes[place])
             products[0, row] += by_step
             products[1, row] += by_change
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
 def products_kernel(rows, vector, begin, end, products):
     """Add up the products of a vector with all rows."""
     for first in range(begin, end, BLOCK):
         last = min(end, first + BLOCK)
+        piece = vector[first:last]
         for row in range(rows.shape[0]):
+            others = rows[row, first:last]
             total = 0.0
-            for place in range(first, last):
-                total += np.float64(rows[row, place]) * vector[place]
+            for place in range(others.shape[0]):
+                total += np.float64(others[place]) * piece[place]
             products[row] += total
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
 def combine_kernel(rows, shares, vector, of_vector, begin, end, combined):
     """Fill in the sum of all rows and a vector, each times its share."""
     for first in range(begin, end, BLOCK):
         last = min(end, first + BLOCK)
-        for place in range(first, last):
-            combined[place] = of_vector * vector[place]
+        piece, sums = vector[first:last], combined[first:last]
+        for place in range(sums.shape[0]):
+            sums[place] = of_vector * piece[place]
         for row in range(rows.shape[0]):
             share = shares[row]
             if share != 0.0:
-                for place in range(first, last):
-                    combined[place] += share * np.float64(rows[row, place])
+                others = rows[row, first:last]
+                for place in range(sums.shape[0]):
+                    sums[place] += share * np.float64(others[place])

@@ -42,6 +42,10 @@ N_TASKS = 64
 """Into how many pieces of about equal work rows and bundles are cut, for threads to take."""
 
 
+# In the kernels below slices stand where places would do: the compiler uses vectors where it need not ask whether an
+# index is negative.
+
+
 class Pairs(NamedTuple):
     """The pairs as kernels read them: by column, which is a place in ``dense_label``."""
 
@@ -55,9 +59,11 @@ def scale_kernel(first, scale, unit, begin, end, weight, scaled):
     """Fill in what the pairs of rows add to scores, and return the sum of their squares as the penalty counts it."""
     total = 0.0
     for row in range(begin, end):
-        for pair in range(first[row], first[row + 1]):
-            own = unit[pair] * weight[pair]
-            scaled[pair] = scale[row] * own
+        pairs = slice(first[row], first[row + 1])
+        units, weights, of_row = unit[pairs], weight[pairs], scaled[pairs]
+        for pair in range(of_row.shape[0]):
+            own = units[pair] * weights[pair]
+            of_row[pair] = scale[row] * own
             total += own * own
     return total
 
@@ -65,12 +71,14 @@ def scale_kernel(first, scale, unit, begin, end, weight, scaled):
 @numba.njit(nogil=True, cache=True)
 def add_pairs_kernel(pairs, first, n_pairs, scaled, scores):
     """Add the weights of a row's pairs to the scores of their columns."""
+    of_row = scaled[first : first + n_pairs]
     if n_pairs == pairs.n_columns:
-        for column in range(pairs.n_columns):
-            scores[column] += scaled[first + column]
+        for column in range(of_row.shape[0]):
+            scores[column] += of_row[column]
     else:
-        for pair in range(first, first + n_pairs):
-            scores[pairs.column[pair]] += scaled[pair]
+        columns = pairs.column[first : first + n_pairs]
+        for pair in range(of_row.shape[0]):
+            scores[columns[pair]] += of_row[pair]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -195,8 +203,9 @@ def row_gradient_kernel(
             add_rest_kernel(pairs, first, last, rest[word_of[place]], total)
         for place in range(first_bundle[row], first_bundle[row + 1]):
             add_rest_kernel(pairs, first, last, bundle_rest[bundle_of[place]], total)
-        for pair in range(first, last):
-            gradient[pair] = unit[pair] * (2.0 * l2 * unit[pair] * weight[pair] - scale[row] * total[pair - first])
+        units, weights, of_row = unit[first:last], weight[first:last], gradient[first:last]
+        for pair in range(of_row.shape[0]):
+            of_row[pair] = units[pair] * (2.0 * l2 * units[pair] * weights[pair] - scale[row] * total[pair])
 
 
 @numba.njit(nogil=True, cache=True)
@@ -206,8 +215,9 @@ def add_rest_kernel(pairs, first, last, rest, total):
         for column in range(pairs.n_columns):
             total[column] += rest[column]
     else:
-        for pair in range(first, last):
-            total[pair - first] += rest[pairs.column[pair]]
+        columns = pairs.column[first:last]
+        for pair in range(columns.shape[0]):
+            total[pair] += rest[columns[pair]]
 
 
 class Objective:

@@ -42,7 +42,7 @@ def run_pieces(work: Callable[[int, int], Result], length: int, n_threads: int) 
         return run(pool, piece, N_PIECES)
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
 def dot_kernel(left, right):
     """Return the dot product of two vectors of either precision, summed in double."""
     total = 0.0
