@@ -8,8 +8,6 @@ order, so the result is the same whatever the number of threads.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -32,13 +30,13 @@ from hyperspan.learning.prefetching import AHEAD, prefetch, prefetch_numbers
 from hyperspan.learning.scoring import split_weights
 from hyperspan.learning.sparse import Lists
 from hyperspan.learning.twins import first_of_rows
-from hyperspan.learning.vectors import dot_kernel, run
+from hyperspan.learning.vectors import dot_kernel, pool_of, run
 from hyperspan.structures import Hypergraph, Linear
 
 CHUNK_SCORES = 1 << 17
 """How many scores (words times labels) a chunk has at the most, unless one sentence has more."""
 
-N_TASKS = 64
+N_TASKS = 16
 """Into how many pieces of about equal work rows and bundles are cut, for threads to take."""
 
 
@@ -363,12 +361,12 @@ class Objective:
                 gradient[n_first:],
             )
 
-        with ThreadPoolExecutor(self.n_threads) if self.n_threads > 1 else nullcontext() as pool:
-            squares = run(pool, scale, len(self._tasks_of_rows) - 1)
-            run(pool, score_bundles, len(self._tasks_of_bundles) - 1)
-            parts = run(pool, lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
-            run(pool, sum_rests, len(self._tasks_of_bundles) - 1)
-            run(pool, add_up, len(self._tasks_of_rows) - 1)
+        pool = pool_of(self.n_threads)
+        squares = run(pool, scale, len(self._tasks_of_rows) - 1)
+        run(pool, score_bundles, len(self._tasks_of_bundles) - 1)
+        parts = run(pool, lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
+        run(pool, sum_rests, len(self._tasks_of_bundles) - 1)
+        run(pool, add_up, len(self._tasks_of_rows) - 1)
         likelihood = 0.0
         first = 2.0 * self.l2 * first_weight
         for of_chunk, by_label, by_transition in parts:

@@ -7,8 +7,10 @@ the pieces is added up in their order.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import TypeVar
 
 import numba
@@ -25,6 +27,16 @@ _WORTH_THREADS = 1 << 16
 Result = TypeVar("Result")
 
 
+def pool_of(n_threads: int) -> ThreadPoolExecutor | None:
+    """Return threads that wait for work, always the same ones; none for a single thread."""
+    return None if n_threads == 1 else _pool(n_threads, os.getpid())
+
+
+@lru_cache(maxsize=4)
+def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(n_threads, f"hyperspan-{process}")  # threads do not come along when a process forks
+
+
 def run(pool: ThreadPoolExecutor | None, work: Callable[[int], Result], n_tasks: int) -> list[Result]:
     """Call a function for every number from 0, in several threads if there is a pool, and return the results."""
     return list((map if pool is None else pool.map)(work, range(n_tasks)))
@@ -36,10 +48,7 @@ def run_pieces(work: Callable[[int, int], Result], length: int, n_threads: int) 
     def piece(number: int) -> Result:
         return work(number * length // N_PIECES, (number + 1) * length // N_PIECES)
 
-    if n_threads == 1 or length < _WORTH_THREADS:
-        return run(None, piece, N_PIECES)
-    with ThreadPoolExecutor(n_threads) as pool:
-        return run(pool, piece, N_PIECES)
+    return run(pool_of(n_threads) if length >= _WORTH_THREADS else None, piece, N_PIECES)
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
