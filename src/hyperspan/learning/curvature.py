@@ -49,16 +49,18 @@ class Curvature:
         """Begin anew."""
         self.n_steps = 0
 
-    def remember(self, step: Vector, change: Vector, n_threads: int = 1) -> None:
-        """Remember a step and the change of the gradient, unless they tell nothing."""
+    def remember(
+        self, weights: Vector, new_weights: Vector, gradient: Vector, new_gradient: Vector, n_threads: int = 1
+    ) -> None:
+        """Remember a step and how it changed the gradient, unless that tells nothing."""
         here = 2 * (self.n_steps % (HISTORY + 1))
 
         def work(begin: int, end: int) -> Vector:
             found = np.zeros((2, len(self.rows)))
-            remember_kernel(self.rows, here, step, change, begin, end, found)
+            remember_kernel(self.rows, here, weights, new_weights, gradient, new_gradient, begin, end, found)
             return found
 
-        found = sum(run_pieces(work, len(step), n_threads), np.zeros((2, len(self.rows))))
+        found = sum(run_pieces(work, len(weights), n_threads), np.zeros((2, len(self.rows))))
         self.products[here : here + 2] = found
         self.products[:, here : here + 2] = found.T
         if self.products[here, here + 1] > _LEAST_CURVATURE * self.products[here + 1, here + 1]:
@@ -108,14 +110,14 @@ class Curvature:
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
-def remember_kernel(rows, here, step, change, begin, end, products):
-    """Write a step and a change to their rows, and add up their products with all rows."""
+def remember_kernel(rows, here, weights, new_weights, gradient, new_gradient, begin, end, products):
+    """Write a step and the change along it to their rows, and add up their products with all rows."""
     for first in range(begin, end, BLOCK):
         last = min(end, first + BLOCK)
         steps, changes = rows[here, first:last], rows[here + 1, first:last]
         for place in range(last - first):
-            steps[place] = step[first + place]
-            changes[place] = change[first + place]
+            steps[place] = new_weights[first + place] - weights[first + place]
+            changes[place] = new_gradient[first + place] - gradient[first + place]
         for row in range(rows.shape[0]):
             others = rows[row, first:last]
             by_step, by_change = 0.0, 0.0

@@ -140,7 +140,7 @@ def _step(state: State, function: Function, n_threads: int) -> None:
     if line is None:
         state.stopped = "stopped: no step lowers the objective any further"
         return
-    curvature.remember(line.weights - state.weights, line.gradient - state.gradient, n_threads)
+    curvature.remember(state.weights, line.weights, state.gradient, line.gradient, n_threads)
     state.previous_value, state.value = state.value, line.value
     state.weights, state.gradient = line.weights, line.gradient
     state.values.append(line.value)

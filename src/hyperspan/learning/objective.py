@@ -9,9 +9,7 @@ order, so the result is the same whatever the number of threads.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,11 +24,20 @@ from hyperspan.inference.lanes import sum_blocks
 from hyperspan.learning.bundles import bundle_rows
 from hyperspan.learning.gold import Gold
 from hyperspan.learning.parameters import Parameters, weightless_labels
-from hyperspan.learning.prefetching import AHEAD, prefetch, prefetch_numbers
 from hyperspan.learning.scoring import split_weights
 from hyperspan.learning.sparse import Lists
+from hyperspan.learning.stages import (
+    Pairs,
+    bundle_rests_kernel,
+    bundle_scores_kernel,
+    gold_kernel,
+    rest_kernel,
+    row_gradient_kernel,
+    scale_kernel,
+    word_scores_kernel,
+)
 from hyperspan.learning.twins import first_of_rows
-from hyperspan.learning.vectors import dot_kernel, pool_of, run
+from hyperspan.learning.vectors import dot_kernel, run
 from hyperspan.structures import Hypergraph, Linear
 
 CHUNK_SCORES = 1 << 17
@@ -38,184 +45,6 @@ CHUNK_SCORES = 1 << 17
 
 N_TASKS = 16
 """Into how many pieces of about equal work rows and bundles are cut, for threads to take."""
-
-
-# In the kernels below slices stand where places would do: the compiler uses vectors where it need not ask whether an
-# index is negative.
-
-
-class Pairs(NamedTuple):
-    """The pairs as kernels read them: by column, which is a place in ``dense_label``."""
-
-    first: NDArray[np.int64]
-    column: NDArray[Any]
-    n_columns: int
-
-
-@numba.njit(nogil=True, cache=True)
-def scale_kernel(first, scale, unit, begin, end, weight, scaled):
-    """Fill in what the pairs of rows add to scores, and return the sum of their squares as the penalty counts it."""
-    total = 0.0
-    for row in range(begin, end):
-        pairs = slice(first[row], first[row + 1])
-        units, weights, of_row = unit[pairs], weight[pairs], scaled[pairs]
-        for pair in range(of_row.shape[0]):
-            own = units[pair] * weights[pair]
-            of_row[pair] = scale[row] * own
-            total += own * own
-    return total
-
-
-@numba.njit(nogil=True, cache=True)
-def add_pairs_kernel(pairs, first, n_pairs, scaled, scores):
-    """Add the weights of a row's pairs to the scores of their columns."""
-    of_row = scaled[first : first + n_pairs]
-    if n_pairs == pairs.n_columns:
-        for column in range(of_row.shape[0]):
-            scores[column] += of_row[column]
-    else:
-        columns = pairs.column[first : first + n_pairs]
-        for pair in range(of_row.shape[0]):
-            scores[columns[pair]] += of_row[pair]
-
-
-@numba.njit(nogil=True, cache=True)
-def bundle_scores_kernel(pairs, scaled, first_row, row_of, begin, end, bundle_scores):
-    """Fill rows of ``bundle_scores`` with the sums of the bundles' rows."""
-    scores = np.empty(pairs.n_columns)
-    for bundle in range(begin, end):
-        scores[:] = 0.0
-        for place in range(first_row[bundle], first_row[bundle + 1]):
-            first = pairs.first[row_of[place]]
-            add_pairs_kernel(pairs, first, pairs.first[row_of[place] + 1] - first, scaled, scores)
-        for column in range(pairs.n_columns):
-            bundle_scores[bundle, column] = scores[column]
-
-
-@numba.njit(nogil=True, cache=True)
-def word_scores_kernel(
-    pairs,
-    scaled,
-    label_of,
-    bias,
-    first_bundle,
-    bundle_of,
-    bundle_scores,
-    first_row,
-    pair_of,
-    size_of,
-    begin,
-    end,
-    scores,
-):
-    """Fill rows of ``scores`` for the words from begin to end: biases, the sums of bundles, the weights of rows.
-
-    Of each row of a word, ``pair_of`` says where its pairs begin and ``size_of`` how many there are.
-    """
-    n_columns, n_bundles, n_rows = pairs.n_columns, first_bundle[end], first_row[end]
-    by_column = np.empty(n_columns)
-    for word in range(begin, end):
-        by_column[:] = 0.0
-        for place in range(first_bundle[word], first_bundle[word + 1]):
-            if place + AHEAD < n_bundles:
-                prefetch_numbers(bundle_scores, np.int64(bundle_of[place + AHEAD]) * n_columns, n_columns)
-            of_bundle = bundle_scores[bundle_of[place]]
-            for column in range(n_columns):
-                by_column[column] += of_bundle[column]
-        for place in range(first_row[word], first_row[word + 1]):
-            if place + AHEAD < n_rows:
-                prefetch_numbers(scaled, pair_of[place + AHEAD], size_of[place + AHEAD])
-                prefetch(pairs.column, pair_of[place + AHEAD])
-            add_pairs_kernel(pairs, pair_of[place], size_of[place], scaled, by_column)
-        row = scores[word - begin]
-        for label in range(bias.shape[0]):
-            row[label] = bias[label]
-        for column in range(n_columns):
-            row[label_of[column]] += by_column[column]
-
-
-@numba.njit(nogil=True, cache=True)
-def gold_kernel(word, label, begin, end, first_word, scores, expected):
-    """Return the score of gold edges and take them off the expected counts."""
-    total = 0.0
-    for edge in range(begin, end):
-        total += scores[word[edge] - first_word, label[edge]]
-        expected[word[edge] - first_word, label[edge]] -= 1.0
-    return total
-
-
-@numba.njit(nogil=True, cache=True)
-def rest_kernel(label_of, expected, begin, end, rest, by_label):
-    """Keep what is left of the gold's counts in ``rest``, by column, and add it up by label."""
-    for word in range(begin, end):
-        row = expected[word - begin]
-        for label in range(by_label.shape[0]):
-            by_label[label] -= row[label]
-        for column in range(label_of.shape[0]):
-            rest[word, column] = -row[label_of[column]]
-
-
-@numba.njit(nogil=True, cache=True)
-def bundle_rests_kernel(first_word, word_of, rest, begin, end, bundle_rest):
-    """Fill rows of ``bundle_rest`` with the sums of the rests of the bundles' words."""
-    n_columns, n_places = rest.shape[1], first_word[end]
-    total = np.empty(n_columns)
-    for bundle in range(begin, end):
-        total[:] = 0.0
-        for place in range(first_word[bundle], first_word[bundle + 1]):
-            if place + AHEAD < n_places:
-                prefetch_numbers(rest, np.int64(word_of[place + AHEAD]) * n_columns, n_columns)
-            of_word = rest[word_of[place]]
-            for column in range(n_columns):
-                total[column] += of_word[column]
-        for column in range(n_columns):
-            bundle_rest[bundle, column] = total[column]
-
-
-@numba.njit(nogil=True, cache=True)
-def row_gradient_kernel(
-    pairs,
-    scale,
-    unit,
-    weight,
-    l2,
-    first_word,
-    word_of,
-    rest,
-    first_bundle,
-    bundle_of,
-    bundle_rest,
-    begin,
-    end,
-    gradient,
-):
-    """Fill in the gradient of the pairs of rows: the penalty's minus what is left of the gold's counts."""
-    n_columns, n_places = pairs.n_columns, first_word[end]
-    total = np.empty(n_columns)
-    for row in range(begin, end):
-        first, last = pairs.first[row], pairs.first[row + 1]
-        total[: last - first] = 0.0
-        for place in range(first_word[row], first_word[row + 1]):
-            if place + AHEAD < n_places:
-                prefetch_numbers(rest, np.int64(word_of[place + AHEAD]) * n_columns, n_columns)
-            add_rest_kernel(pairs, first, last, rest[word_of[place]], total)
-        for place in range(first_bundle[row], first_bundle[row + 1]):
-            add_rest_kernel(pairs, first, last, bundle_rest[bundle_of[place]], total)
-        units, weights, of_row = unit[first:last], weight[first:last], gradient[first:last]
-        for pair in range(of_row.shape[0]):
-            of_row[pair] = units[pair] * (2.0 * l2 * units[pair] * weights[pair] - scale[row] * total[pair])
-
-
-@numba.njit(nogil=True, cache=True)
-def add_rest_kernel(pairs, first, last, rest, total):
-    """Add the rest at a word, or of a bundle, to the totals of a row's pairs."""
-    if last - first == pairs.n_columns:
-        for column in range(pairs.n_columns):
-            total[column] += rest[column]
-    else:
-        columns = pairs.column[first:last]
-        for pair in range(columns.shape[0]):
-            total[pair] += rest[columns[pair]]
 
 
 class Objective:
@@ -269,24 +98,20 @@ class Objective:
         column_of_label = np.zeros(parameters.n_labels, dtype=np.int16 if n_columns < 1 << 15 else np.int32)
         column_of_label[parameters.dense_label] = np.arange(n_columns)
         n_features_of_row = np.bincount(parameters.row_of_feature, minlength=parameters.n_rows)
-        self._pairs = Pairs(
-            parameters.first_pair,
-            column_of_label[parameters.pair_label],
-            n_columns,
-        )
+        self._pairs = pairs = Pairs.of_columns(parameters.first_pair, column_of_label[parameters.pair_label], n_columns)
         self._scale = np.sqrt(n_features_of_row.astype(np.float64))
         self._unit = _units(features, gold, parameters)
-        self._scaled = np.empty(len(parameters.pair_label), dtype)
+        self._scaled = np.zeros(len(pairs.column), dtype)
         self._bundled = bundle_rows(*_rows_of_words(features, parameters, facet))
-        self._pair_of_use = parameters.first_pair[self._bundled.rows.item]
+        self._place_of_use = pairs.place[self._bundled.rows.item]
         self._size_of_use = np.diff(parameters.first_pair)[self._bundled.rows.item].astype(np.int32)
         n_bundles = self._bundled.of_bundle.n_lists
         self._words_of_row = self._bundled.rows.transposed(parameters.n_rows)
         self._bundles_of_row = self._bundled.of_bundle.transposed(parameters.n_rows)
         self._words_of_bundle = self._bundled.bundles.transposed(n_bundles)
-        self._bundle_scores = np.empty((n_bundles, n_columns), dtype)
-        self._bundle_rest = np.empty((n_bundles, n_columns), dtype)
-        self._rest = np.empty((features.n_tokens, n_columns), dtype)
+        self._bundle_scores = np.empty(n_bundles * pairs.width, dtype)
+        self._bundle_rest = np.empty(n_bundles * pairs.width, dtype)
+        self._rest = np.zeros(features.n_tokens * pairs.width, dtype)
         self._weightless = weightless_labels(structure)
         self._chunks = self._cut()
         self._tasks_of_bundles = _tasks(np.diff(self._bundled.of_bundle.first) + np.diff(self._words_of_bundle.first))
@@ -334,7 +159,7 @@ class Objective:
 
         def scale(task: int) -> float:
             begin, end = self._tasks_of_rows[task : task + 2]
-            return float(scale_kernel(pairs.first, self._scale, pair_unit, begin, end, pair_weight, self._scaled))
+            return float(scale_kernel(pairs, self._scale, pair_unit, begin, end, pair_weight, self._scaled))
 
         def score_bundles(task: int) -> None:
             begin, end = self._tasks_of_bundles[task : task + 2]
@@ -342,7 +167,7 @@ class Objective:
 
         def sum_rests(task: int) -> None:
             begin, end = self._tasks_of_bundles[task : task + 2]
-            bundle_rests_kernel(*self._words_of_bundle, self._rest, begin, end, self._bundle_rest)
+            bundle_rests_kernel(pairs.width, *self._words_of_bundle, self._rest, begin, end, self._bundle_rest)
 
         def add_up(task: int) -> None:
             begin, end = self._tasks_of_rows[task : task + 2]
@@ -361,12 +186,11 @@ class Objective:
                 gradient[n_first:],
             )
 
-        pool = pool_of(self.n_threads)
-        squares = run(pool, scale, len(self._tasks_of_rows) - 1)
-        run(pool, score_bundles, len(self._tasks_of_bundles) - 1)
-        parts = run(pool, lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
-        run(pool, sum_rests, len(self._tasks_of_bundles) - 1)
-        run(pool, add_up, len(self._tasks_of_rows) - 1)
+        squares = run(self.n_threads, scale, len(self._tasks_of_rows) - 1)
+        run(self.n_threads, score_bundles, len(self._tasks_of_bundles) - 1)
+        parts = run(self.n_threads, lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
+        run(self.n_threads, sum_rests, len(self._tasks_of_bundles) - 1)
+        run(self.n_threads, add_up, len(self._tasks_of_rows) - 1)
         likelihood = 0.0
         first = 2.0 * self.l2 * first_weight
         for of_chunk, by_label, by_transition in parts:
@@ -394,7 +218,7 @@ class Objective:
             *bundled.bundles,
             self._bundle_scores,
             bundled.rows.first,
-            self._pair_of_use,
+            self._place_of_use,
             self._size_of_use,
             first,
             last,
@@ -406,7 +230,7 @@ class Objective:
         likelihood += gold_kernel(gold.word, gold.label, first_edge, last_edge, first, scores, expected)
         if self.parameters.n_transitions:
             likelihood += self._gold_transitions(begin, end, transitions, by_transition)
-        rest_kernel(self.parameters.dense_label, expected, first, last, self._rest, by_label)
+        rest_kernel(self.parameters.dense_label, self._pairs.width, expected, first, last, self._rest, by_label)
         return likelihood, by_label, by_transition
 
     def _sum(

@@ -14,7 +14,6 @@ AHEAD = 12
 
 _READ, _KEEP, _DATA = 0, 3, 1
 _NUMBERS_A_LINE = 16
-_MOST_NUMBERS = 64
 
 
 def _prefetch(typing_context: Any, array: Any, place: Any) -> Any:
@@ -40,8 +39,11 @@ def _nothing(array: Any, place: int) -> None:
 prefetch: Any = _nothing if vars(config)["DISABLE_JIT"] else intrinsic(_prefetch)
 
 
-@numba.njit(nogil=True, cache=True)
+@numba.njit(nogil=True, cache=True, inline="always")
 def prefetch_numbers(array, place, n_numbers):
     """Ask for some numbers one after another; for more than a few lines of memory the machine goes on by itself."""
-    for line in range(0, min(n_numbers, _MOST_NUMBERS), _NUMBERS_A_LINE):
-        prefetch(array, place + line)
+    prefetch(array, place)
+    prefetch(array, place + _NUMBERS_A_LINE)
+    if n_numbers > 2 * _NUMBERS_A_LINE:
+        prefetch(array, place + 2 * _NUMBERS_A_LINE)
+        prefetch(array, place + 3 * _NUMBERS_A_LINE)

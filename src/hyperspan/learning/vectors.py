@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from functools import lru_cache
 from typing import TypeVar
 
@@ -27,19 +27,31 @@ _WORTH_THREADS = 1 << 16
 Result = TypeVar("Result")
 
 
-def pool_of(n_threads: int) -> ThreadPoolExecutor | None:
-    """Return threads that wait for work, always the same ones; none for a single thread."""
-    return None if n_threads == 1 else _pool(n_threads, os.getpid())
+def run(n_threads: int, work: Callable[[int], Result], n_tasks: int) -> list[Result]:
+    """Call a function for every number from 0, in several threads, of which this is one, and return the results."""
+    if n_threads == 1:
+        return [work(number) for number in range(n_tasks)]
+    results: dict[int, Result] = {}
+    numbers = iter(range(n_tasks))  # each thread takes the next number when it is done with one
+
+    def take() -> None:
+        for number in numbers:
+            results[number] = work(number)
+
+    others = [_pool(n_threads - 1, os.getpid()).submit(take) for _ in range(n_threads - 1)]
+    try:
+        take()
+    finally:
+        wait(others)
+    for other in others:
+        other.result()
+    return [results[number] for number in range(n_tasks)]
 
 
 @lru_cache(maxsize=4)
 def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(n_threads, f"hyperspan-{process}")  # threads do not come along when a process forks
-
-
-def run(pool: ThreadPoolExecutor | None, work: Callable[[int], Result], n_tasks: int) -> list[Result]:
-    """Call a function for every number from 0, in several threads if there is a pool, and return the results."""
-    return list((map if pool is None else pool.map)(work, range(n_tasks)))
+    """Return threads that wait for work, always the same ones; they do not come along when a process forks."""
+    return ThreadPoolExecutor(n_threads, f"hyperspan-{process}")
 
 
 def run_pieces(work: Callable[[int, int], Result], length: int, n_threads: int) -> list[Result]:
@@ -48,7 +60,7 @@ def run_pieces(work: Callable[[int, int], Result], length: int, n_threads: int) 
     def piece(number: int) -> Result:
         return work(number * length // N_PIECES, (number + 1) * length // N_PIECES)
 
-    return run(pool_of(n_threads) if length >= _WORTH_THREADS else None, piece, N_PIECES)
+    return run(n_threads if length >= _WORTH_THREADS else 1, piece, N_PIECES)
 
 
 @numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})

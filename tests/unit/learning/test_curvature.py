@@ -21,6 +21,11 @@ def two_loops(pairs: list[tuple[np.ndarray, np.ndarray]], gradient: np.ndarray) 
     return direction
 
 
+def remember(curvature: Curvature, step: np.ndarray, change: np.ndarray, n_threads: int = 1) -> None:
+    nothing = np.zeros(len(step))
+    curvature.remember(nothing, step, nothing, change, n_threads)
+
+
 def steps_of(n_steps: int, n_weights: int) -> list[tuple[np.ndarray, np.ndarray]]:
     rng = np.random.default_rng(n_steps)
     widths = np.logspace(0, 2, n_weights)
@@ -34,7 +39,7 @@ def test_the_direction_is_that_of_the_two_loops(n_steps):
     pairs = steps_of(n_steps, 40)
     curvature = Curvature.of_nothing(40)
     for step, change in pairs:
-        curvature.remember(step, change)
+        remember(curvature, step, change)
     gradient = np.random.default_rng(0).normal(size=40)
     expected = two_loops(pairs[-HISTORY:], gradient)
     np.testing.assert_allclose(curvature.direction(gradient), expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max())
@@ -44,7 +49,7 @@ def test_nothing_remembered_means_straight_downhill():
     gradient = np.array([1.0, -2.0])
     assert Curvature.of_nothing(2).direction(gradient).tolist() == [-1.0, 2.0]
     curvature = Curvature.of_nothing(2)
-    curvature.remember(np.ones(2), np.ones(2))
+    remember(curvature, np.ones(2), np.ones(2))
     curvature.forget()
     assert curvature.direction(gradient).tolist() == [-1.0, 2.0]
 
@@ -53,10 +58,10 @@ def test_a_step_along_which_the_gradient_does_not_rise_is_not_remembered():
     pairs = steps_of(HISTORY + 2, 10)
     curvature = Curvature.of_nothing(10)
     for step, change in pairs:
-        curvature.remember(step, change)
+        remember(curvature, step, change)
     gradient = np.ones(10)
     before = curvature.direction(gradient)
-    curvature.remember(np.ones(10), -np.ones(10))
+    remember(curvature, np.ones(10), -np.ones(10))
     assert curvature.direction(gradient).tobytes() == before.tobytes()
 
 
@@ -66,6 +71,6 @@ def test_threads_change_no_bit(monkeypatch):
     for n_threads in (1, 2, 5):
         curvature = Curvature.of_nothing(10_000)
         for step, change in steps_of(3, 10_000):
-            curvature.remember(step, change, n_threads)
+            remember(curvature, step, change, n_threads)
         directions.append(curvature.direction(np.linspace(-1.0, 1.0, 10_000), n_threads).tobytes())
     assert len(set(directions)) == 1

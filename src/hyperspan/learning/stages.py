@@ -1,0 +1,226 @@
+"""The stages of an evaluation of the objective, as kernels.
+
+What is added up most often is a row of numbers, one for each column (a place in ``dense_label``). Such rows stand in
+memory padded to whole blocks, and blocks are added in loops whose length is known when they are compiled: so the
+compiler makes a few instructions of each. Slices stand where places would do, because it uses vectors where it need not
+ask whether an index is negative.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.learning.prefetching import AHEAD, prefetch, prefetch_numbers
+
+BLOCK = 8
+"""How many numbers are added at a time."""
+
+
+class Pairs(NamedTuple):
+    """The pairs as kernels read them: by row and column, which is a place in ``dense_label``.
+
+    Attributes
+    ----------
+    first : int64 array of shape (n_rows + 1,)
+        Where the weights of each row's pairs stand.
+    place : int64 array of shape (n_rows,)
+        Where they stand in padded arrays: rows with all columns take whole blocks there.
+    column : integer array
+        Padded.
+    n_columns : int
+    width : int
+        The same, padded to whole blocks.
+    """
+
+    first: NDArray[np.int64]
+    place: NDArray[np.int64]
+    column: NDArray[Any]
+    n_columns: int
+    width: int
+
+    @classmethod
+    def of_columns(cls, first: NDArray[np.int64], column: NDArray[Any], n_columns: int) -> Pairs:
+        """Lay out pairs, given by the column of each."""
+        width = -(-n_columns // BLOCK) * BLOCK
+        n_pairs = np.diff(first)
+        border = np.concatenate([[0], np.cumsum(np.where(n_pairs == n_columns, width, n_pairs))])
+        padded = np.zeros(border[-1], column.dtype)
+        padded[np.arange(len(column)) + np.repeat(border[:-1] - first[:-1], n_pairs)] = column
+        return cls(first, border[:-1], padded, n_columns, width)
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def add_blocks_kernel(source, place, width, sums):
+    """Add a padded row of numbers to sums."""
+    for block in range(0, width, BLOCK):
+        numbers, of_block = source[place + block : place + block + BLOCK], sums[block : block + BLOCK]
+        for number in range(BLOCK):
+            of_block[number] += numbers[number]
+
+
+@numba.njit(nogil=True, cache=True)
+def scale_kernel(pairs, scale, unit, begin, end, weight, scaled):
+    """Fill in what the pairs of rows add to scores, and return the sum of their squares as the penalty counts it."""
+    total = 0.0
+    for row in range(begin, end):
+        first, last = pairs.first[row], pairs.first[row + 1]
+        place = pairs.place[row]
+        units, weights, of_row = unit[first:last], weight[first:last], scaled[place : place + last - first]
+        for pair in range(of_row.shape[0]):
+            own = units[pair] * weights[pair]
+            of_row[pair] = scale[row] * own
+            total += own * own
+    return total
+
+
+@numba.njit(nogil=True, cache=True)
+def bundle_scores_kernel(pairs, scaled, first_row, row_of, begin, end, bundle_scores):
+    """Fill rows of ``bundle_scores``, padded and one after another, with the sums of the bundles' rows."""
+    first_pair, first_place, column, n_columns, width = pairs
+    scores = np.empty(width)
+    for bundle in range(begin, end):
+        scores[:] = 0.0
+        for place in range(first_row[bundle], first_row[bundle + 1]):
+            row = row_of[place]
+            first, n_pairs = first_place[row], first_pair[row + 1] - first_pair[row]
+            if n_pairs == n_columns:
+                add_blocks_kernel(scaled, first, width, scores)
+            else:
+                for pair in range(first, first + n_pairs):
+                    scores[column[pair]] += scaled[pair]
+        of_bundle = bundle_scores[bundle * width : (bundle + 1) * width]
+        for number in range(of_bundle.shape[0]):
+            of_bundle[number] = scores[number]
+
+
+@numba.njit(nogil=True, cache=True)
+def word_scores_kernel(
+    pairs,
+    scaled,
+    label_of,
+    bias,
+    first_bundle,
+    bundle_of,
+    bundle_scores,
+    first_row,
+    place_of,
+    size_of,
+    begin,
+    end,
+    scores,
+):
+    """Fill rows of ``scores`` for the words from begin to end: biases, the sums of bundles, the weights of rows.
+
+    Of each row of a word, ``place_of`` says where its pairs begin and ``size_of`` how many there are.
+    """
+    column, n_columns, width = pairs.column, pairs.n_columns, pairs.width
+    n_bundles, n_rows = first_bundle[end], first_row[end]
+    by_column = np.empty(width)
+    for word in range(begin, end):
+        by_column[:] = 0.0
+        for place in range(first_bundle[word], first_bundle[word + 1]):
+            if place + AHEAD < n_bundles:
+                prefetch_numbers(bundle_scores, np.int64(bundle_of[place + AHEAD]) * width, width)
+            add_blocks_kernel(bundle_scores, np.int64(bundle_of[place]) * width, width, by_column)
+        for place in range(first_row[word], first_row[word + 1]):
+            if place + AHEAD < n_rows:
+                prefetch_numbers(scaled, place_of[place + AHEAD], size_of[place + AHEAD])
+                prefetch(column, place_of[place + AHEAD])
+            first, n_pairs = place_of[place], size_of[place]
+            if n_pairs == n_columns:
+                add_blocks_kernel(scaled, first, width, by_column)
+            else:
+                for pair in range(first, first + n_pairs):
+                    by_column[column[pair]] += scaled[pair]
+        row = scores[word - begin]
+        for label in range(bias.shape[0]):
+            row[label] = bias[label]
+        for number in range(n_columns):
+            row[label_of[number]] += by_column[number]
+
+
+@numba.njit(nogil=True, cache=True)
+def gold_kernel(word, label, begin, end, first_word, scores, expected):
+    """Return the score of gold edges and take them off the expected counts."""
+    total = 0.0
+    for edge in range(begin, end):
+        total += scores[word[edge] - first_word, label[edge]]
+        expected[word[edge] - first_word, label[edge]] -= 1.0
+    return total
+
+
+@numba.njit(nogil=True, cache=True)
+def rest_kernel(label_of, width, expected, begin, end, rest, by_label):
+    """Keep what is left of the gold's counts in ``rest``, by word and column, and add it up by label."""
+    for word in range(begin, end):
+        row = expected[word - begin]
+        for label in range(by_label.shape[0]):
+            by_label[label] -= row[label]
+        of_word = rest[word * width : (word + 1) * width]
+        for column in range(label_of.shape[0]):
+            of_word[column] = -row[label_of[column]]
+
+
+@numba.njit(nogil=True, cache=True)
+def bundle_rests_kernel(width, first_word, word_of, rest, begin, end, bundle_rest):
+    """Fill rows of ``bundle_rest`` with the sums of the rests of the bundles' words."""
+    n_places = first_word[end]
+    total = np.empty(width)
+    for bundle in range(begin, end):
+        total[:] = 0.0
+        for place in range(first_word[bundle], first_word[bundle + 1]):
+            if place + AHEAD < n_places:
+                prefetch_numbers(rest, np.int64(word_of[place + AHEAD]) * width, width)
+            add_blocks_kernel(rest, np.int64(word_of[place]) * width, width, total)
+        of_bundle = bundle_rest[bundle * width : (bundle + 1) * width]
+        for number in range(of_bundle.shape[0]):
+            of_bundle[number] = total[number]
+
+
+@numba.njit(nogil=True, cache=True)
+def row_gradient_kernel(
+    pairs,
+    scale,
+    unit,
+    weight,
+    l2,
+    first_word,
+    word_of,
+    rest,
+    first_bundle,
+    bundle_of,
+    bundle_rest,
+    begin,
+    end,
+    gradient,
+):
+    """Fill in the gradient of the pairs of rows: the penalty's minus what is left of the gold's counts."""
+    first_pair, first_place, column, n_columns, width = pairs
+    n_places = first_word[end]
+    total = np.empty(width)
+    for row in range(begin, end):
+        first, last, at = first_pair[row], first_pair[row + 1], first_place[row]
+        total[:] = 0.0
+        for place in range(first_word[row], first_word[row + 1]):
+            if place + AHEAD < n_places:
+                prefetch_numbers(rest, np.int64(word_of[place + AHEAD]) * width, width)
+            of_word = np.int64(word_of[place]) * width
+            if last - first == n_columns:
+                add_blocks_kernel(rest, of_word, width, total)
+            else:
+                for pair in range(last - first):
+                    total[pair] += rest[of_word + column[at + pair]]
+        for place in range(first_bundle[row], first_bundle[row + 1]):
+            of_bundle = np.int64(bundle_of[place]) * width
+            if last - first == n_columns:
+                add_blocks_kernel(bundle_rest, of_bundle, width, total)
+            else:
+                for pair in range(last - first):
+                    total[pair] += bundle_rest[of_bundle + column[at + pair]]
+        units, weights, of_row = unit[first:last], weight[first:last], gradient[first:last]
+        for pair in range(of_row.shape[0]):
+            of_row[pair] = units[pair] * (2.0 * l2 * units[pair] * weights[pair] - scale[row] * total[pair])
