@@ -73,6 +73,11 @@ class Mention:
     attributes: Mapping[str, Any] = field(default_factory=_nothing, repr=False)
 
     def __post_init__(self) -> None:
+        if not _is_well_formed(self.type, self.parts):
+            self._check()
+
+    def _check(self) -> None:
+        """Bring the parts into form, or say what is wrong with them."""
         if not isinstance(self.type, str) or not self.type:
             raise MentionError(f"a mention's type is {quoted(self.type)}; expected a text that is not empty")
         try:
@@ -234,9 +239,10 @@ class Sentence:
             raise MentionError(f"tokens are the text {quoted(self.tokens)}; expected a sequence of words")
         tokens = tuple(self.tokens)
         object.__setattr__(self, "tokens", tokens)
-        for position, token in enumerate(tokens):
-            if not isinstance(token, str) or not token:
-                raise MentionError(f"token {position} is {quoted(token)}; expected a text that is not empty")
+        if not all(tokens) or not set(map(type, tokens)) <= {str}:
+            for position, token in enumerate(tokens):
+                if not isinstance(token, str) or not token:
+                    raise MentionError(f"token {position} is {quoted(token)}; expected a text that is not empty")
         object.__setattr__(self, "mentions", _checked_mentions(self.mentions, len(tokens), "tokens"))
         if self.columns:
             columns = {name: tuple(values) for name, values in self.columns.items()}
@@ -245,7 +251,9 @@ class Sentence:
                     raise MentionError(f"column {name!r} has {len(values)} values, but there are {len(tokens)} tokens")
             object.__setattr__(self, "columns", columns)
         if self.offsets is not None:
-            offsets = tuple((start, end) for start, end in self.offsets)
+            offsets = self.offsets
+            if type(offsets) is not tuple or not set(map(type, offsets)) <= {tuple} or set(map(len, offsets)) - {2}:
+                offsets = tuple((start, end) for start, end in offsets)
             if len(offsets) != len(tokens):
                 raise MentionError(f"there are {len(offsets)} offsets, but {len(tokens)} tokens")
             object.__setattr__(self, "offsets", offsets)
@@ -424,8 +432,23 @@ def to_characters(mention: Mention, offsets: Sequence[Span]) -> Mention:
     >>> to_characters(Mention("Finding", [(0, 1), (2, 3)]), [(0, 5), (6, 8), (9, 15)]).parts
     ((0, 5), (9, 15))
     """
-    parts = tuple((offsets[start][0], offsets[end - 1][1]) for start, end in mention.parts)
-    return replace(mention, parts=parts)
+    parts = tuple([(offsets[start][0], offsets[end - 1][1]) for start, end in mention.parts])
+    return Mention(mention.type, parts, mention.prob, mention.attributes)
+
+
+def _is_well_formed(type_: object, parts: object) -> bool:
+    """Say whether there is nothing to be brought into form or to be complained about: quickly, since most are."""
+    if type(type_) is not str or not type_ or type(parts) is not tuple or not parts:
+        return False
+    previous = -1
+    for part in parts:
+        if type(part) is not tuple or len(part) != 2:
+            return False
+        start, end = part
+        if type(start) is not int or type(end) is not int or not previous < start < end:
+            return False
+        previous = end
+    return True
 
 
 def find_duplicates(mentions: Iterable[Mention]) -> Iterator[Mention]:

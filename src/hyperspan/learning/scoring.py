@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from hyperspan.features import FeatureBlock
 from hyperspan.learning.parameters import Parameters, weightless_labels
+from hyperspan.learning.prefetching import AHEAD, prefetch, prefetch_numbers
 from hyperspan.structures import Hypergraph, Linear
 
 
@@ -16,7 +17,7 @@ def feature_scores_kernel(
     first_feature, feature, row_of, first_pair, pair_label, dense_label, bias, weight, begin, end, scores
 ):
     """Fill rows of ``scores`` for the words from begin to end: bias plus the weights of every feature's labels."""
-    n_dense = dense_label.shape[0]
+    n_dense, n_features = dense_label.shape[0], first_feature[end]
     dense = np.empty(n_dense)
     for word in range(begin, end):
         row = scores[word - begin]
@@ -24,6 +25,12 @@ def feature_scores_kernel(
             row[label] = bias[label]
         dense[:] = 0.0
         for occurrence in range(first_feature[word], first_feature[word + 1]):
+            if occurrence + 2 * AHEAD < n_features:
+                prefetch(first_pair, row_of[feature[occurrence + 2 * AHEAD]])
+            if occurrence + AHEAD < n_features:
+                ahead = first_pair[row_of[feature[occurrence + AHEAD]]]
+                prefetch_numbers(weight, ahead, 0)
+                prefetch(pair_label, ahead)
             first = first_pair[row_of[feature[occurrence]]]
             last = first_pair[row_of[feature[occurrence]] + 1]
             if last - first == n_dense:

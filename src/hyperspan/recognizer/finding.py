@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import repeat
 
 import numpy as np
@@ -120,5 +120,8 @@ def _bounded(decoded: Decoded) -> Decoded:
 
 
 def _with(decoded: Decoded, probs: Iterable[float]) -> Decoded:
-    mentions = [replace(mention, prob=prob) for mention, prob in zip(decoded.mentions, probs, strict=True)]
-    return replace(decoded, mentions=tuple(mentions))
+    mentions = [
+        Mention(mention.type, mention.parts, prob, mention.attributes)
+        for mention, prob in zip(decoded.mentions, probs, strict=True)
+    ]
+    return Decoded(tuple(mentions), decoded.truncated, decoded.is_exact)

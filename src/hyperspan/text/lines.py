@@ -93,7 +93,9 @@ def _kind(content: str, *, after_blank: bool, known: Mapping[str, str]) -> Kind:
         return "heading"
     if _ITEM.match(head):
         return "item"
-    if _CELL_MARK.search(head) or len(_COLUMN_GAP.findall(head)) >= 2:
+    if ("|" in head and _CELL_MARK.search(head)) or (
+        ("\t" in head or "   " in head) and len(_COLUMN_GAP.findall(head)) >= 2
+    ):
         return "row"
     return "prose"
 

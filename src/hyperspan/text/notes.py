@@ -29,21 +29,25 @@ def _pattern(expression: str) -> re.Pattern[str]:
     return re.compile(expression, re.IGNORECASE | re.MULTILINE)
 
 
-# Kind, how much of the text is looked at, and what must all be there.
+# Kind, how much of the text is looked at, words of which one must be there (they are found much faster), and what must
+# all be there.
 _CONTENTS = (
     (
         "discharge",
         20_000,
+        ("discharge",),
         (_pattern(r"\b(?:date of discharge|discharge (?:date|summary|diagnos|medications|condition|disposition))"),),
     ),
     (
         "echo",
         1_500,
+        ("echo", "test information"),
         (_pattern(r"\bechocardiogra\w*|patient/test information|\b(?:transthoracic|transesophageal) echo"),),
     ),
     (
         "radiology",
         20_000,
+        ("impression", "conclusion"),
         (
             _pattern(r"^[\W\d_]{0,9}(?:impression|conclusion)s?:"),
             _pattern(r"^[\W\d_]{0,9}(?:findings?|techniques?|comparisons?|reason for (?:this )?exam\w*):"),
@@ -52,6 +56,7 @@ _CONTENTS = (
     (
         "ecg",
         1_500,
+        ("rhythm", "tachycardia", "bradycardia", "fibrillation"),
         (
             _pattern(r"\b(?:rhythm|tachycardia|bradycardia|fibrillation)\b"),
             _pattern(
@@ -60,6 +65,7 @@ _CONTENTS = (
         ),
     ),
 )
+_LONGEST_LOOK = max(looked_at for _, looked_at, _, _ in _CONTENTS)
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -89,7 +95,8 @@ def _named(name: str) -> str | None:
 
 
 def _recognised(text: str) -> str | None:
-    for kind, looked_at, patterns in _CONTENTS:
-        if all(pattern.search(text, 0, looked_at) for pattern in patterns):
+    lowered = text[:_LONGEST_LOOK].lower()
+    for kind, looked_at, words, patterns in _CONTENTS:
+        if any(word in lowered for word in words) and all(pattern.search(text, 0, looked_at) for pattern in patterns):
             return kind
     return None

@@ -203,7 +203,7 @@ def _sentence(
     document: Document, offsets: Sequence[Span], mentions: Iterable[Mention], attributes: Mapping[str, Any]
 ) -> Sentence:
     return Sentence(
-        tuple(document.text[start:end] for start, end in offsets),
+        tuple([document.text[start:end] for start, end in offsets]),
         tuple(mentions),
         document.doc,
         attributes,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -37,6 +38,7 @@ _PLAIN_END = re.compile(r"[.!?\u06d4\u061f][\"'\u2019\u201d)\]}]*\s+")
 _GOES_ON = re.compile(r"[,(\[/&]\Z|\w[-\u2010\u2011]\Z")
 _WORD = re.compile(r"\S{1,200}")
 _MARKER = re.compile(r"[-+*#\u2022\s]*\(?(?:\d[\d.]{0,8}|[A-Za-z]|[ivx]{2,5}|[IVX]{2,5})[.)]\s*")
+_SURELY_ENDS = re.compile(r"(?<!\S)([a-z]{3,})\s?\.\s+(?=[A-Z])")
 _HAS_WORD = re.compile(r"[^\W_]")
 
 
@@ -180,15 +182,15 @@ def _cut(text: str, start: int, end: int, places: Iterable[int]) -> Iterator[Spa
 
 def _inner_starts(text: str, start: int, end: int) -> list[int]:
     """Return where sentences after the first begin, in order."""
-    if not _MAY_END.search(text, start, end):
+    marker = _MARKER.match(text, start, end)
+    first = marker.end() if marker else start
+    if not _MAY_END.search(text, start if text[first : first + 1] in _CLOSERS else first, end):
         return []
     block = text[start:end]
     brackets = sum(map(block.count, _OPEN_BRACKETS))
     # syntok looks 50 tokens ahead at every bracket that is not closed.
     if len(block) > LARGEST_BLOCK or (len(block) > 1000 and 20 * brackets > len(block)):
         return [match.end() for match in _PLAIN_END.finditer(text, start, end) if not _is_lower(text, match.end(), end)]
-    marker = _MARKER.match(text, start, end)
-    first = marker.end() if marker else start
     places = (start + offset for offset in _syntok_starts(block.replace(";", ",")))
     # syntok also begins a sentence at some brackets with no full stop before them, and after "10."; we do not.
     return [place for place in places if place > first and ends_sentence(text[max(start, place - 20) : place].rstrip())]
@@ -199,12 +201,38 @@ def _is_lower(text: str, position: int, end: int) -> bool:
 
 
 def _syntok_starts(block: str) -> list[int]:
+    """Return where syntok begins sentences, without asking it where it would surely begin one.
+
+    That is after a full stop between an ordinary word in small letters and a word with a capital, unless a bracket may
+    be open: then it forgets what came before. So it only gets the pieces between such places that may have others.
+    """
+    if any(map(block.count, _OPEN_BRACKETS)):
+        return _asked_starts(block)
+    sure = [match.end() for match in _SURELY_ENDS.finditer(block) if match[1] not in _special_words()]
+    starts = []
+    for begin, end in pairwise([0, *sure, len(block)]):
+        if _MAY_END.search(block, begin, end):
+            starts += [begin + start for start in _asked_starts(block[begin:end])]
+        else:
+            starts.append(begin)
+    return starts
+
+
+def _asked_starts(block: str) -> list[int]:
     from syntok import segmenter
     from syntok.tokenizer import Tokenizer
 
     tokenizer = Tokenizer(emit_hyphen_or_underscore_sep=True, replace_not_contraction=False)
     # The offset that syntok itself can add is made by writing blanks in front, which would cost quadratic time.
     return [tokens[0].offset for tokens in segmenter.segment(tokenizer.tokenize(block)) if tokens[0].value]
+
+
+@cache
+def _special_words() -> frozenset[str]:
+    """Return the words after which a full stop may mean something else to syntok."""
+    from syntok._segmentation_states import State
+
+    return State.abbreviations | State.months | State.roman_numerals
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hyperspan.errors import UsageError
 from hyperspan.text import sentences as module
@@ -172,3 +174,29 @@ def test_blocks_too_large_or_full_of_brackets_are_split_by_the_plain_rule(monkey
 def test_hostile_text_is_covered(text: str) -> None:
     spans = split_sentences(text)
     assert "".join("".join(text[start:end].split()) for start, end in spans) == "".join(text.split())
+
+
+WORDS = "fever cough etc resp approx viii Jan mar no NO He The A EGD I Smith 12 3.5 2014 mg e.g Dr x-ray can't"
+SIGNS = [*"()[],;:'\"?!\n", "...", *["."] * 6]
+
+
+@given(st.lists(st.tuples(st.sampled_from(WORDS.split() + SIGNS), st.sampled_from(["", " ", " ", "  "]))))
+def test_syntok_is_not_asked_where_its_answer_is_known(pieces):
+    text = "".join(word + blank for word, blank in pieces)
+    found = split_sentences(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "_syntok_starts", module._asked_starts)
+        assert found == split_sentences(text)
+
+
+def test_ordinary_sentences_are_found_without_syntok(monkeypatch):
+    asked = []
+    monkeypatch.setattr(module, "_asked_starts", lambda block: asked.append(block) or [0])
+    text = "He has a cough. No fever was seen. Dr. Smith came. The cough resolved."
+    assert [text[start:end] for start, end in split_sentences(text)] == [
+        "He has a cough.",
+        "No fever was seen.",
+        "Dr. Smith came.",
+        "The cough resolved.",
+    ]
+    assert asked == ["Dr. Smith came. "]
