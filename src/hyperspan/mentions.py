@@ -103,6 +103,11 @@ class Mention:
                 )
             previous = end
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Say how another process makes the same: in one call, which is fast."""
+        known = (self.type, self.parts, self.prob)
+        return Mention, (*known, self.attributes) if self.attributes else known
+
     @classmethod
     def of(
         cls,

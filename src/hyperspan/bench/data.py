@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,10 @@ AnyUnit = TypeVar("AnyUnit", Sentence, Document)
 
 FULL_TOKENS, QUICK_TOKENS = 1_000_000, 10_000
 """How many tokens of the training data are used, if there are as many."""
+
+_BEFORE_SIGN = re.compile(r" (?=[.,;:!?)\]}])")
+_AFTER_BRACKET = re.compile(r"(?<=[(\[{]) ")
+_INSIDE_NUMBER = re.compile(r"(?<=\d[.,]) (?=\d)")
 
 ONE_TYPE = "Mention"
 """The type of all mentions, where types do not matter."""
@@ -100,12 +105,12 @@ class Data:
         return counts.most_common(1)[0][0]
 
     def texts(self, n_tokens: int) -> list[Document]:
-        """Return texts to predict: reports that were not trained on, or the corpus' own sentences, one a line."""
+        """Return texts to predict: reports that were not trained on, or the corpus' own sentences, a line each."""
         if self.where == "demo":
             units = demo.stream(seed=self.seed, split="test")
             return first_tokens((document.with_mentions(()) for document in units), n_tokens)
         documents = (
-            Document(name or "text", "\n".join(" ".join(sentence.tokens) for sentence in group))
+            Document(name or "text", "\n".join(as_written(sentence.tokens) for sentence in group))
             for name, group in groupby(self.sentences, key=lambda sentence: sentence.doc)
         )
         return first_tokens(documents, n_tokens)
@@ -120,6 +125,18 @@ def first_tokens(units: Iterable[AnyUnit], n_tokens: int) -> list[AnyUnit]:
         kept.append(unit)
         total += len(unit.tokens) if isinstance(unit, Sentence) else len(unit.text) // 6
     return kept
+
+
+def as_written(tokens: Iterable[str]) -> str:
+    """Join tokens as people write them: no blank before a full stop or a closing bracket, or inside a number.
+
+    Examples
+    --------
+    >>> as_written("Creatinine > 1 . 5 mg / dl ( twice ) . No fever .".split())
+    'Creatinine > 1.5 mg / dl (twice). No fever.'
+    """
+    text = _BEFORE_SIGN.sub("", " ".join(tokens))
+    return _INSIDE_NUMBER.sub("", _AFTER_BRACKET.sub("", text))
 
 
 def as_one_type(sentences: Iterable[Sentence], keep: str | None = None) -> list[Sentence]:

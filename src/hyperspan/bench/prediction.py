@@ -37,8 +37,8 @@ def run(setting: Setting) -> Iterator[Row]:
     """Yield a row for each way to find mentions."""
     data = setting.data
     rower = setting.rower("prediction", "tokens a second")
-    texts = data.texts(setting.pick(2_000, 20_000))
-    iterations, rounds = setting.pick(5, 50), setting.pick(3, 5)
+    texts = data.texts(setting.pick(2_000, 150_000))
+    iterations, rounds = setting.pick(5, 50), 3
     train = as_one_type(first_tokens(data.sentences, TRAINING_TOKENS))
     setting.say(f"training on {sum(map(len, train)):,} tokens")
     shared = fitted("shared", train, iterations, setting.threads)
@@ -58,7 +58,7 @@ def run(setting: Setting) -> Iterator[Row]:
         for decode in ("enough", "probable")
     }
     for name, (recognizer, decode) in ways.items():
-        timed[name] = _finder(recognizer, decode, texts)
+        timed[name] = _finder(recognizer, decode, texts, setting.threads)
     timed["split"] = lambda: [split_document(text) for text in texts]
     seconds = in_turns(timed, rounds)
     n_tokens = sum(len(sentence) for text in texts for sentence in split_document(text))
@@ -87,8 +87,8 @@ def fitted(structure: str, sentences: Sequence[Sentence], iterations: int, threa
     ).fit(sentences)
 
 
-def _finder(recognizer: Recognizer, decode: Decode, texts: Sequence[Document]) -> Callable[[], object]:
-    return lambda: list(recognizer.annotate(texts, decode=decode))
+def _finder(recognizer: Recognizer, decode: Decode, texts: Sequence[Document], n_workers: int) -> Callable[[], object]:
+    return lambda: list(recognizer.annotate(texts, decode=decode, n_workers=n_workers))
 
 
 class Rival:

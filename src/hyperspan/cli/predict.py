@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from enum import StrEnum
-from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -23,9 +20,6 @@ from hyperspan.mentions import Document, Mention, Sentence, Unit, to_characters
 
 if TYPE_CHECKING:
     from hyperspan.recognizer import Found, Recognizer
-
-_JOB_UNITS = 64
-_recognizer: Recognizer | None = None
 
 
 class OutputChoice(StrEnum):
@@ -80,8 +74,7 @@ def predict(
     how: dict[str, Any] = {"decode": None if decode is None else decode.value, "threshold": threshold, "top": top}
     units = _inputs(corpus, format, findings)
     recognizer.check_annotator()
-    results = _in_processes(model, units, how, workers) if workers > 1 else recognizer.find_in(units, **how)
-    results = progress(results, "Finding mentions")
+    results = progress(recognizer.find_in(units, n_workers=workers, **how), "Finding mentions")
     if to is OutputChoice.BRAT:
         _write_brat(results, output, findings)
     else:
@@ -134,31 +127,6 @@ def _standard_input(file: IO[bytes], format: str | None, findings: Findings) -> 
     text = decode(b"".join([*begin, file.read()]), findings, path=Path("<stdin>"))
     if text is not None:
         yield Document("stdin", text)
-
-
-def _start(model: Path) -> None:
-    global _recognizer
-    from hyperspan.recognizer import Recognizer
-
-    logging.getLogger("hyperspan").setLevel(logging.ERROR)  # warnings were given before
-    _recognizer = Recognizer.load(model, n_threads=1)
-
-
-def _job(units: list[Unit], how: dict[str, Any]) -> list[Result]:
-    assert _recognizer is not None
-    return list(_recognizer.find_in(units, **how))
-
-
-def _in_processes(model: Path, units: Iterator[Unit], how: dict[str, Any], workers: int) -> Iterator[Result]:
-    """Find mentions in several processes; results come in order, and only a few jobs wait at a time."""
-    waiting: deque[Future[list[Result]]] = deque()
-    with ProcessPoolExecutor(workers, initializer=_start, initargs=(model,)) as pool:
-        while job := list(islice(units, _JOB_UNITS)):
-            waiting.append(pool.submit(_job, job, how))
-            if len(waiting) > 2 * workers:
-                yield from waiting.popleft().result()
-        while waiting:
-            yield from waiting.popleft().result()
 
 
 @contextmanager

@@ -347,28 +347,24 @@ def gather_kernel(label_weight, exps, weights):
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def lanes_expected_kernel(n_nodes, label_weight, n_words, least, room, kept, exps, weights, log_total, is_done):
-    """Sum all lanes, and turn ``exps`` into the probabilities of the edges.
+def lanes_forward_kernel(n_nodes, n_words, least, room, keeps, kept, exps, weights, log_total, is_done):
+    """Sum all lanes; ``kept`` takes the states before each word if it ``keeps`` them.
 
-    A lane is given up, and ``is_done`` says so, where a sum gets as small as ``least``, or can lead to more than its
-    inverse: see `frontier`. Room for n words: ``kept`` n * n_states * LANES, ``exps`` and ``weights`` as above.
+    A lane is given up, and ``is_done`` says so, where a sum gets as small as ``least``.
     """
     n_states, longest = 1 << n_nodes, exps.shape[0]
     n_weights = 2 + 4 * n_nodes
     size = n_states * LANES
     at_weights = (n_nodes + 2) * size
-    at_back = at_weights + n_weights * LANES
-    at_moved = at_back + size
     total = np.empty(LANES)
-    has_least = False
     for lane in range(LANES):
         log_total[lane] = 0.0
         is_done[lane] = n_words[lane] > 0
-        has_least = has_least or least[lane] > 0.0
     room[:size] = 0.0
     room[:LANES] = 1.0
     for word in range(longest):
-        copy_kernel(room, 0, kept, word * size, size)
+        if keeps:
+            copy_kernel(room, 0, kept, word * size, size)
         copy_kernel(weights[word].reshape(-1), 0, room, at_weights, n_weights * LANES)
         word_pass_kernel(n_nodes, room)
         for lane in range(LANES):
@@ -388,6 +384,26 @@ def lanes_expected_kernel(n_nodes, label_weight, n_words, least, room, kept, exp
                 weights[word + 1, 1, lane] /= total[lane]
                 exps[word + 1, 0, lane] /= total[lane]
                 exps[word + 1, 1, lane] /= total[lane]
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def lanes_expected_kernel(n_nodes, label_weight, n_words, least, room, kept, exps, weights, log_total, is_done):
+    """Sum all lanes, and turn ``exps`` into the probabilities of the edges.
+
+    A lane is given up, and ``is_done`` says so, where a sum gets as small as ``least``, or can lead to more than its
+    inverse: see `frontier`. Room for n words: ``kept`` n * n_states * LANES, ``exps`` and ``weights`` as above.
+    """
+    lanes_forward_kernel(n_nodes, n_words, least, room, True, kept, exps, weights, log_total, is_done)
+    n_states, longest = 1 << n_nodes, exps.shape[0]
+    n_weights = 2 + 4 * n_nodes
+    size = n_states * LANES
+    at_weights = (n_nodes + 2) * size
+    at_back = at_weights + n_weights * LANES
+    at_moved = at_back + size
+    total = np.empty(LANES)
+    has_least = False
+    for lane in range(LANES):
+        has_least = has_least or least[lane] > 0.0
     room[at_back : at_back + size] = 0.0
     for lane in range(LANES):
         room[at_back + lane] = 1.0 / room[lane]
@@ -511,6 +527,75 @@ def sum_blocks(
                 table, automaton, first_label, scores, first_word, 0, n_sentences, True, log_partition[number], expected
             )
     return log_partition
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def lanes_chance_kernel(table, first_labels, scores, first_word, by_length, chance):
+    """Fill ``chance`` of shape (n_blocks, n_sentences) with how probable it is that a block has any mention.
+
+    With 1 where sums may be lost on the way, or where nothing is possible.
+    """
+    n_nodes, n_labels, n_blocks = table.n_nodes, table.label_weight.shape[0], first_labels.shape[0]
+    n_sentences = first_word.shape[0] - 1
+    n_sums, longest = n_blocks * n_sentences, first_word[by_length[0] + 1] - first_word[by_length[0]]
+    n_states, n_weights = 1 << n_nodes, 2 + 4 * n_nodes
+    window = n_nodes + 1
+    room = np.zeros(((n_nodes + 3) * n_states + 2 * n_weights) * LANES)
+    all_exps, all_weights = np.empty((longest, n_labels, LANES)), np.empty((longest, n_weights, LANES))
+    first, n_words = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
+    first_label, least, nothing = np.zeros(LANES, np.int64), np.zeros(LANES), np.empty(LANES)
+    lowest, highest = np.empty(LANES), np.empty(LANES)
+    log_total, is_done = np.empty(LANES), np.zeros(LANES, np.bool_)
+    for at in range(0, n_sums, LANES):
+        n_words[:] = 0
+        for lane in range(min(LANES, n_sums - at)):
+            sentence, block = by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
+            first[lane], first_label[lane] = first_word[sentence], first_labels[block]
+            n_words[lane] = first_word[sentence + 1] - first_word[sentence]
+        most_words = n_words.max()
+        exps, weights = all_exps[:most_words], all_weights[:most_words]
+        fill_kernel(scores, first, first_label, n_words, n_labels, exps)
+        range_kernel(exps, n_words, lowest, highest)
+        nothing[:] = 0.0
+        for word in range(most_words):
+            for lane in range(LANES):
+                nothing[lane] += exps[word, 0, lane]
+        exp_kernel(exps.reshape(-1))
+        gather_kernel(table.label_weight, exps, weights)
+        lanes_forward_kernel(n_nodes, n_words, least, room, False, room, exps, weights, log_total, is_done)
+        for lane in range(min(LANES, n_sums - at)):
+            sentence, block = by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
+            last = first[lane] + n_words[lane]
+            is_narrow = ((highest[lane] - lowest[lane]) * window + table.log_growth) * window < WINDOW_BOUND
+            if n_words[lane] == 0:
+                chance[block, sentence] = 0.0
+            elif log_total[lane] > -np.inf and (
+                is_narrow or is_within_bounds_kernel(table, first_label[lane], scores, first[lane], last)
+            ):
+                chance[block, sentence] = -math.expm1(min(0.0, nothing[lane] - log_total[lane]))
+            else:
+                chance[block, sentence] = 1.0
+
+
+def chance_of_mentions(
+    structure: Hypergraph, scores: NDArray[np.float64], first_word: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """Return how probable it is that there is any mention of each block, of shape (n_blocks, n_sentences), or 1.
+
+    No mention is more probable than that, so a search for probable ones can pass over most types of most sentences.
+    Where the numbers are too wide apart for that, or it would take as long as the search, it is 1.
+    """
+    n_sentences = len(first_word) - 1
+    chance = np.ones((len(structure.blocks), n_sentences))
+    by_length = np.argsort(-np.diff(first_word), kind="stable")
+    for staircase, numbers in _blocks_by_staircase(structure).items():
+        if staircase.n_nodes in FITTING_NODES and n_sentences * len(numbers) >= FEWEST_LANES:
+            first_labels = np.array([structure.blocks[number].first_label for number in numbers])
+            found = np.empty((len(numbers), n_sentences))
+            with np.errstate(all="ignore"):
+                lanes_chance_kernel(staircase_table(staircase), first_labels, scores, first_word, by_length, found)
+            chance[numbers] = found
+    return chance
 
 
 @lru_cache(maxsize=64)

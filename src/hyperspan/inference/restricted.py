@@ -448,6 +448,7 @@ def probable_block_kernel(
     first_label,
     scores,
     first_word,
+    wanted,
     begin,
     threshold,
     most_steps,
@@ -460,18 +461,20 @@ def probable_block_kernel(
     found_n_parts,
     found_parts,
 ):
-    """Find the probable mentions of one block in sentences from begin on, until there is no room for ``limit`` more.
+    """Find the probable mentions of one block in wanted sentences, until there is no room for ``limit`` more.
 
-    ``room`` is as `border_room` makes it for the longest sentence. ``impossible`` and ``was_cut`` of shape
-    (n_sentences,) are set where there is no outcome, and where a search was cut short; ``found_sentence`` says whose
-    the mentions are. Returns the sentence to go on with, and how many mentions were found.
+    ``wanted`` are their numbers, of which those from begin on are looked at; ``room`` is as `border_room` makes it for
+    the longest sentence. ``impossible`` and ``was_cut`` of shape (n_sentences,) are set where there is no outcome, and
+    where a search was cut short; ``found_sentence`` says whose the mentions are. Returns where in ``wanted`` to go on,
+    and how many mentions were found.
     """
     n_labels = table.label_node.shape[0]
     of_block = np.empty((room[3].shape[0], n_labels))
     n_found = 0
-    for sentence in range(begin, first_word.shape[0] - 1):
+    for rank in range(begin, wanted.shape[0]):
         if n_found + limit > found_prob.shape[0]:
-            return sentence, n_found
+            return rank, n_found
+        sentence = wanted[rank]
         first, n_words = first_word[sentence], first_word[sentence + 1] - first_word[sentence]
         here = of_block[:n_words]
         for word in range(n_words):
@@ -495,7 +498,7 @@ def probable_block_kernel(
         found_sentence[n_found : n_found + n_more] = sentence
         was_cut[sentence] = was_cut[sentence] or cut
         n_found += n_more
-    return first_word.shape[0] - 1, n_found
+    return wanted.shape[0], n_found
 
 
 @numba.njit(nogil=True, cache=True)

@@ -17,6 +17,7 @@ from hyperspan.inference.base import NO_OUTCOME, check_at_least_one, steps_for
 from hyperspan.inference.batch import check_first_word, check_scores, sum_batch
 from hyperspan.inference.best import best_of_block
 from hyperspan.inference.frontier import staircase_table
+from hyperspan.inference.lanes import chance_of_mentions
 from hyperspan.inference.outcomes import MOST_MENTIONS, most_probable
 from hyperspan.inference.restricted import border_room, path_probs_block_kernel, probable_block_kernel
 from hyperspan.mentions import Mention
@@ -25,6 +26,8 @@ from hyperspan.structures.hypergraph import Block, Hypergraph
 from hyperspan.structures.staircase import START
 
 _ROOM = 4_096
+_SLACK = 1e-6
+"""What rounding may take off a probability, relatively: more than it ever does."""
 
 
 class Sentences(NamedTuple):
@@ -84,17 +87,26 @@ def probable_in(sentences: Sentences, threshold: float = 0.3, *, limit: int = MO
     n_sentences = sentences.n_sentences
     impossible, was_cut = np.zeros(n_sentences, dtype=np.bool_), np.zeros(n_sentences, dtype=np.bool_)
     found: list[list[Mention]] = [[] for _ in range(n_sentences)]
-    for block in sentences.structure.blocks:
-        _find_probable(sentences, block, threshold, limit, impossible, was_cut, found)
+    for block, chance in zip(sentences.structure.blocks, _chances(sentences), strict=True):
+        wanted = np.flatnonzero(chance >= threshold * (1.0 - _SLACK))
+        _find_probable(sentences, block, wanted, threshold, limit, impossible, was_cut, found)
     return [
         Decoded(()) if is_impossible else most_probable(here, limit, is_cut)
         for here, is_impossible, is_cut in zip(found, impossible.tolist(), was_cut.tolist(), strict=True)
     ]
 
 
+def _chances(sentences: Sentences) -> NDArray[np.float64]:
+    """Return how probable any mention of each block can be: with several, most have none in most sentences."""
+    if len(sentences.structure.blocks) > 1:
+        return chance_of_mentions(*sentences)
+    return np.ones((1, sentences.n_sentences))
+
+
 def _find_probable(
     sentences: Sentences,
     block: Block,
+    wanted: NDArray[np.int64],
     threshold: float,
     limit: int,
     impossible: NDArray[np.bool_],
@@ -107,15 +119,16 @@ def _find_probable(
     sentence_of, probs = np.empty(capacity, dtype=np.int64), np.empty(capacity)
     n_parts = np.empty(capacity, dtype=np.int64)
     parts = np.empty((capacity, block.staircase.n_parts, 2), dtype=np.int64)
-    sentence = 0
-    while sentence < sentences.n_sentences:
-        sentence, n_found = probable_block_kernel(
+    rank = 0
+    while rank < len(wanted):
+        rank, n_found = probable_block_kernel(
             table,
             automaton,
             block.first_label,
             sentences.scores,
             sentences.first_word,
-            sentence,
+            wanted,
+            rank,
             threshold,
             steps_for(table.n_nodes),
             limit,

@@ -34,8 +34,9 @@ def feature_scores_kernel(
             first = first_pair[row_of[feature[occurrence]]]
             last = first_pair[row_of[feature[occurrence]] + 1]
             if last - first == n_dense:
-                for place in range(n_dense):
-                    dense[place] += weight[first + place]
+                of_row = weight[first:last]  # a slice, so that the compiler uses vectors
+                for place in range(of_row.shape[0]):
+                    dense[place] += of_row[place]
             else:
                 for pair in range(first, last):
                     row[pair_label[pair]] += weight[pair]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
@@ -25,7 +25,8 @@ from hyperspan.recognizer.finding import Found, decoded_from, find_mentions, wit
 from hyperspan.recognizer.fitting import Course, learn, prepare
 from hyperspan.recognizer.keeping import read_model, write_model
 from hyperspan.recognizer.model import Model, Training, batches
-from hyperspan.recognizer.settings import Decode, Settings, check_decode, check_threshold, shown
+from hyperspan.recognizer.processes import in_processes
+from hyperspan.recognizer.settings import Decode, Settings, check_decode, check_number, check_threshold, shown
 from hyperspan.recognizer.summary import strongest_features, summarise
 from hyperspan.structures import Hypergraph, Linear
 from hyperspan.text import Annotator, annotator, as_sentences, split_document
@@ -261,19 +262,55 @@ class Recognizer:
         return [list(unit.mentions) for unit in self.annotate(sentences)]
 
     def annotate(
-        self, units: Iterable[Unit], *, decode: Decode | None = None, threshold: float | None = None
+        self,
+        units: Iterable[Unit],
+        *,
+        decode: Decode | None = None,
+        threshold: float | None = None,
+        n_workers: int = 1,
     ) -> Iterator[Unit]:
         """Yield sentences or documents with the mentions found in them, in place of those they have.
 
         Documents are split into sentences first; their mentions come back as characters.
+
+        Parameters
+        ----------
+        units : iterable of Sentence or Document
+        decode, threshold
+            As in `find`.
+        n_workers : int
+            How many processes do the work, beside this one if there are several. Worth it for many documents.
         """
-        for unit, sentences, found in self.find_in(units, decode=decode, threshold=threshold):
-            yield with_found(unit, sentences, found)
+        check_number("n_workers", n_workers)
+        if n_workers == 1:
+            for unit, sentences, found in self.find_in(units, decode=decode, threshold=threshold):
+                yield with_found(unit, sentences, found)
+            return
+        self.check_annotator()
+        work = partial(_mentions_of, decode=decode, threshold=threshold)
+        for unit, mentions in in_processes(self, work, units, n_workers):
+            yield unit.with_mentions(mentions)
 
     def find_in(
-        self, units: Iterable[Unit], *, decode: Decode | None = None, threshold: float | None = None, top: int = 0
+        self,
+        units: Iterable[Unit],
+        *,
+        decode: Decode | None = None,
+        threshold: float | None = None,
+        top: int = 0,
+        n_workers: int = 1,
     ) -> Iterator[tuple[Unit, list[Sentence], list[Found]]]:
-        """Yield each unit with its sentences and what is found in each of them, in constant memory."""
+        """Yield each unit with its sentences and what is found in each of them, in constant memory.
+
+        Parameters are those of `find` and `annotate`.
+        """
+        check_number("n_workers", n_workers)
+        if n_workers > 1:
+            self.check_annotator()
+            work = partial(_found_in, decode=decode, threshold=threshold, top=top)
+            for unit, (sentences, of_unit) in in_processes(self, work, units, n_workers):
+                yield unit, sentences, of_unit
+            return
         for batch in batches(units):
             split = [[unit] if isinstance(unit, Sentence) else split_document(unit.with_mentions(())) for unit in batch]
             flat = [sentence for sentences in split for sentence in sentences]
@@ -438,3 +475,15 @@ class Recognizer:
 def annotator_named(name: str) -> Annotator:
     """Return an annotator, made once: some take long to load."""
     return annotator(name)
+
+
+def _found_in(recognizer: Recognizer, units: list[Unit], **how: Any) -> Iterator[tuple[list[Sentence], list[Found]]]:
+    """Yield the sentences of each unit and what is found in them: work for another process."""
+    for _, sentences, found in recognizer.find_in(units, **how):
+        yield sentences, found
+
+
+def _mentions_of(recognizer: Recognizer, units: list[Unit], **how: Any) -> Iterator[tuple[Mention, ...]]:
+    """Yield the mentions of each unit: work for another process, which need not send back what is known here."""
+    for unit in recognizer.annotate(units, **how):
+        yield unit.mentions

@@ -57,14 +57,18 @@ class Settings:
         if self.l2 != "auto" and not (isinstance(self.l2, Real) and 0.0 <= self.l2 < np.inf):
             raise UsageError(f"l2 is {self.l2!r}; expected a number that is not negative, or 'auto'")
         for name in ("frequent", "max_iterations", "n_threads"):
-            value = getattr(self, name)
-            if not isinstance(value, Integral) or value < 1:
-                raise UsageError(f"{name} is {value!r}; expected a whole number from 1")
+            check_number(name, getattr(self, name))
         if not (isinstance(self.tolerance, Real) and 0.0 <= self.tolerance < 1.0):
             raise UsageError(f"tolerance is {self.tolerance!r}; expected a number from 0 to below 1")
         if self.structure == "linear" and self.distribution != "encodings":
             raise UsageError(f"the structure 'linear' has no distribution {self.distribution!r}; use 'encodings'")
         check_threshold(self.threshold)
+
+
+def check_number(name: str, value: object) -> None:
+    """Refuse what is no number of things of which there must be one at least."""
+    if not isinstance(value, Integral) or value < 1:
+        raise UsageError(f"{name} is {value!r}; expected a whole number from 1")
 
 
 def check_decode(decode: str) -> None:

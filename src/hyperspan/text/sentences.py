@@ -203,19 +203,30 @@ def _is_lower(text: str, position: int, end: int) -> bool:
 def _syntok_starts(block: str) -> list[int]:
     """Return where syntok begins sentences, without asking it where it would surely begin one.
 
-    That is after a full stop between an ordinary word in small letters and a word with a capital, unless a bracket may
-    be open: then it forgets what came before. So it only gets the pieces between such places that may have others.
+    That is after a full stop between an ordinary word in small letters and a word with a capital, unless a bracket is
+    open: then it forgets what came before. So it only gets the pieces between such places that may have others.
     """
-    if any(map(block.count, _OPEN_BRACKETS)):
-        return _asked_starts(block)
-    sure = [match.end() for match in _SURELY_ENDS.finditer(block) if match[1] not in _special_words()]
     starts = []
-    for begin, end in pairwise([0, *sure, len(block)]):
+    for begin, end in pairwise([0, *_sure_starts(block), len(block)]):
         if _MAY_END.search(block, begin, end):
             starts += [begin + start for start in _asked_starts(block[begin:end])]
         else:
             starts.append(begin)
     return starts
+
+
+def _sure_starts(block: str) -> Iterator[int]:
+    words, opening, closing = _known_to_syntok()
+    looked, n_open = 0, 0
+    for match in _SURELY_ENDS.finditer(block):
+        for sign in block[looked : match.start()]:
+            if sign in opening:
+                n_open += 1
+            elif sign in closing and n_open:
+                n_open -= 1
+        looked = match.start()
+        if not n_open and match[1] not in words:
+            yield match.end()
 
 
 def _asked_starts(block: str) -> list[int]:
@@ -228,11 +239,12 @@ def _asked_starts(block: str) -> list[int]:
 
 
 @cache
-def _special_words() -> frozenset[str]:
-    """Return the words after which a full stop may mean something else to syntok."""
+def _known_to_syntok() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+    """Return words after which a full stop may mean something else to syntok, opening brackets, and closing ones."""
     from syntok._segmentation_states import State
 
-    return State.abbreviations | State.months | State.roman_numerals
+    words = frozenset().union(State.abbreviations, State.months, State.roman_numerals)
+    return words, State.opening_brackets, State.closing_brackets
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:
