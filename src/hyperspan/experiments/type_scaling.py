@@ -88,6 +88,8 @@ def run(run: Run) -> Result:
 def with_random_types(sentences: Sequence[Sentence], n_types: int, seed: int) -> list[Sentence]:
     """Return sentences whose mentions have random types; the same for the same seed.
 
+    Of mentions with the same words that get the same type, one is left.
+
     Examples
     --------
     >>> from hyperspan.mentions import Mention
@@ -98,7 +100,7 @@ def with_random_types(sentences: Sequence[Sentence], n_types: int, seed: int) ->
     random = Random(seed)
     return [
         sentence.with_mentions(
-            replace(mention, type=f"T{random.randrange(n_types):02}") for mention in sentence.mentions
+            {replace(mention, type=f"T{random.randrange(n_types):02}") for mention in sentence.mentions}
         )
         for sentence in sentences
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -44,6 +45,7 @@ def _start(recognizer: Recognizer) -> None:
     global _here
     logging.getLogger("hyperspan").setLevel(logging.ERROR)  # warnings are given by the first process
     recognizer.extractor_.threads = 1
+    gc.freeze()  # what is here from the beginning stays; going over it would copy it, where memory is shared
     _here = recognizer
 
 

@@ -284,6 +284,11 @@ def test_random_types_depend_on_the_seed(demo_data):
     assert set(types(1, 0)) == {"T00"}
 
 
+def test_two_mentions_of_the_same_words_become_one_if_they_get_the_same_type():
+    sentence = Sentence(["no", "fever"], [Mention("Finding", [(1, 2)]), Mention("Symptom", [(1, 2)])])
+    assert [len(typed.mentions) for typed in type_scaling.with_random_types([sentence], 1, 0)] == [1]
+
+
 def test_type_scaling_is_relative_to_one_type(documents):
     rows = documents["type-scaling"]["rows"]
     assert [row["types"] for row in rows] == [1, 2, 4, 8, 16]
