@@ -480,7 +480,7 @@ def test_alternatives(run: Run, data: Path):
 
 
 def test_several_processes_give_the_same(run: Run, data: Path, tmp_path: Path, monkeypatch):
-    monkeypatch.setattr("hyperspan.cli.predict._JOB_UNITS", 10)
+    monkeypatch.setattr("hyperspan.recognizer.model.BATCH_WORDS", 100)
     for source, options in ((data / "test.jsonl", ("--top", 2)), (data / "notes", ())):
         alone = run("predict", data / "model", source, *options)
         assert alone[0] == 0

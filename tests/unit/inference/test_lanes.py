@@ -8,7 +8,7 @@ import pytest
 from hyperspan.inference import lanes
 from hyperspan.inference.automaton import staircase_automaton
 from hyperspan.inference.frontier import frontier_block_kernel, staircase_table
-from hyperspan.inference.lanes import FEWEST_LANES, LANES, sum_blocks
+from hyperspan.inference.lanes import FEWEST_LANES, LANES, chance_of_mentions, sum_blocks
 from hyperspan.structures import Hypergraph, structure
 
 CASES = [("shared", 3, 1), ("shared", 2, 3), ("split", 3, 2), ("mention", 1, 2), ("shared", 4, 2)]
@@ -79,3 +79,26 @@ def test_a_lane_does_not_depend_on_its_neighbours(monkeypatch):
         of_one = sum_blocks(held, scores[words].copy(), np.array([0, len(alone)]), alone)
         assert of_one[0, 0] == together[sentence]
         assert alone.tobytes() == expected[words].tobytes()
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize(("name", "max_components", "n_types"), CASES[:-1])
+def test_the_chance_of_any_mention_is_what_the_sums_say(name, max_components, n_types):
+    held, scores, first_word = random_case(name, max_components, n_types, 1.0, 2 * LANES - 3, 5)
+    wanted = []
+    for row, block in zip(one_by_one(held, scores, first_word)[0], held.blocks, strict=True):
+        nothing = np.concatenate([[0.0], np.cumsum(scores[:, block.first_label])])
+        wanted.append(1.0 - np.exp(np.diff(nothing[first_word]) - row))
+    np.testing.assert_allclose(chance_of_mentions(held, scores, first_word), wanted, rtol=1e-9, atol=1e-12)
+
+
+def test_where_the_chance_is_not_certain_it_is_one():
+    held, scores, first_word = random_case("shared", 3, 2, 1.0, LANES, 3)
+    scores[first_word[2] : first_word[3], 2] = 5_000.0
+    scores[first_word[4] : first_word[5], :2] = -np.inf  # nothing is possible
+    chance = chance_of_mentions(held, scores, first_word)
+    assert chance[0, 2] == chance[0, 4] == 1.0
+    assert np.count_nonzero(chance == 1.0) == 2
+    wide = structure("shared", ["A", "B"], 4)
+    assert isinstance(wide, Hypergraph)
+    assert np.all(chance_of_mentions(wide, np.zeros((9, wide.n_labels)), np.arange(10)) == 1.0)

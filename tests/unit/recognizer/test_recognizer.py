@@ -21,7 +21,7 @@ from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer import LONGEST_SENTENCE, Found, Recognizer
 from hyperspan.recognizer.checkpoint import Interrupted
 from hyperspan.recognizer.summary import NAMED
-from hyperspan.text import as_sentences
+from hyperspan.text import as_sentences, join_sentences
 
 QUICK = {"max_components": 2, "max_iterations": 25, "n_threads": 1}
 TINY = [
@@ -529,3 +529,18 @@ def test_errors_have_one_root():
         Recognizer().predict(TINY)
     with pytest.raises(ValueError):
         Recognizer(l2=-1).fit(TINY)
+
+
+def test_several_processes_find_the_same(trained, monkeypatch):
+    monkeypatch.setattr("hyperspan.recognizer.model.BATCH_WORDS", 50)
+    documents = [join_sentences([sentence]) for sentence in TEST[:20]]
+    for units in (TEST[:20], documents):
+        alone = list(trained.annotate(units))
+        shared = list(trained.annotate(iter(units), n_workers=2))
+        assert shared == alone
+        assert [[mention.prob for mention in unit.mentions] for unit in shared] == [
+            [mention.prob for mention in unit.mentions] for unit in alone
+        ]
+        assert list(trained.find_in(units, top=2, n_workers=2)) == list(trained.find_in(units, top=2))
+    with pytest.raises(UsageError, match="n_workers is 0; expected a whole number from 1"):
+        next(iter(trained.annotate(TEST, n_workers=0)))
