@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -109,6 +109,18 @@ class FeatureBlock:
         """Return the features of one token of one sentence, both counted from 0."""
         position = self.first_token[sentence] + token
         return self.feature[self.first_feature[position] : self.first_feature[position + 1]]
+
+    def cut(self, n_pieces: int) -> list[FeatureBlock]:
+        """Return pieces of about as many tokens each, which `join` puts together again; never inside a sentence."""
+        shares = np.linspace(0, self.n_tokens, n_pieces + 1)[1:-1]
+        borders = [0, *np.searchsorted(self.first_token, shares).tolist(), self.n_sentences]
+        return [self._between(begin, end) for begin, end in pairwise(borders)]
+
+    def _between(self, begin: int, end: int) -> FeatureBlock:
+        first_token = self.first_token[begin : end + 1]
+        first_feature = self.first_feature[first_token[0] : first_token[-1] + 1]
+        feature = self.feature[first_feature[0] : first_feature[-1]]
+        return FeatureBlock(first_token - first_token[0], first_feature - first_feature[0], feature)
 
     @classmethod
     def join(cls, blocks: Iterable[FeatureBlock]) -> FeatureBlock:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -17,6 +15,7 @@ from hyperspan.inference.derivations import derivations_block_kernel
 from hyperspan.inference.frontier import frontier_block_kernel, staircase_table
 from hyperspan.structures.hypergraph import Hypergraph
 from hyperspan.structures.linear import Linear
+from hyperspan.threads import run
 
 Over = Literal["encodings", "mention-sets", "published"]
 OVER: tuple[Over, ...] = ("encodings", "mention-sets", "published")
@@ -141,21 +140,12 @@ def sum_batch(
                         table, first_label, scores, first_word, begin, end, wants_expected, row, expected
                     )
 
-    _run(work, len(spans), n_threads)
+    run(n_threads, work, len(spans))
     log_partition = log_partition.sum(axis=0)
     if wants_expected:
         for sentence in np.flatnonzero(log_partition == -np.inf):  # one block may leave nothing possible for the others
             expected[first_word[sentence] : first_word[sentence + 1]] = 0.0
     return Totals(log_partition, expected, counts.sum(axis=0))
-
-
-def _run(work: Callable[[int], None], n_chunks: int, n_threads: int) -> None:
-    if n_threads <= 1 or n_chunks <= 1:
-        for chunk in range(n_chunks):
-            work(chunk)
-        return
-    with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(work, range(n_chunks)))
 
 
 def check_over(over: str, structure: Hypergraph | Linear) -> None:

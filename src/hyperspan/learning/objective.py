@@ -37,8 +37,9 @@ from hyperspan.learning.stages import (
     word_scores_kernel,
 )
 from hyperspan.learning.twins import first_of_rows
-from hyperspan.learning.vectors import dot_kernel, run
+from hyperspan.learning.vectors import dot_kernel
 from hyperspan.structures import Hypergraph, Linear
+from hyperspan.threads import run
 
 CHUNK_SCORES = 1 << 17
 """How many scores (words times labels) a chunk has at the most, unless one sentence has more."""

@@ -7,14 +7,13 @@ the pieces is added up in their order.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import lru_cache
 from typing import TypeVar
 
 import numba
 import numpy as np
+
+from hyperspan.threads import run
 
 N_PIECES = 16
 """Into how many pieces a vector is cut: the most threads that can help."""
@@ -25,33 +24,6 @@ BLOCK = 4_096
 _WORTH_THREADS = 1 << 16
 
 Result = TypeVar("Result")
-
-
-def run(n_threads: int, work: Callable[[int], Result], n_tasks: int) -> list[Result]:
-    """Call a function for every number from 0, in several threads, of which this is one, and return the results."""
-    if n_threads == 1:
-        return [work(number) for number in range(n_tasks)]
-    results: dict[int, Result] = {}
-    numbers = iter(range(n_tasks))  # each thread takes the next number when it is done with one
-
-    def take() -> None:
-        for number in numbers:
-            results[number] = work(number)
-
-    others = [_pool(n_threads - 1, os.getpid()).submit(take) for _ in range(n_threads - 1)]
-    try:
-        take()
-    finally:
-        wait(others)
-    for other in others:
-        other.result()
-    return [results[number] for number in range(n_tasks)]
-
-
-@lru_cache(maxsize=4)
-def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
-    """Return threads that wait for work, always the same ones; they do not come along when a process forks."""
-    return ThreadPoolExecutor(n_threads, f"hyperspan-{process}")
 
 
 def run_pieces(work: Callable[[int, int], Result], length: int, n_threads: int) -> list[Result]:

@@ -17,9 +17,12 @@ from hyperspan.recognizer.model import Model, batches
 from hyperspan.recognizer.settings import Decode
 from hyperspan.structures import Decoded, Hypergraph, decode_all, decode_enough
 from hyperspan.structures.decoding import all_of_blocks, enough_of_blocks
+from hyperspan.threads import run
 
 MOST_WORK = 1_000_000
 """How many words are gone over to give the mentions of one sentence their probabilities: a second or two."""
+
+_WORTH_THREADS = 1_000
 
 Alternative = tuple[float, tuple[Mention, ...]]
 
@@ -58,11 +61,22 @@ def find_mentions(
 def decoded_in(model: Model, block: FeatureBlock, decode: Decode, threshold: float) -> list[Decoded]:
     """Return the mentions that are probable, or those of the best outcome, for each sentence, given their features.
 
-    The same as `decoded_from` says of each; over encodings for all at once, which takes a fraction of the time.
+    The same as `decoded_from` says of each; over encodings for many at once, which takes a fraction of the time, and in
+    as many threads as extract features.
     """
     if model.over != "encodings" or not isinstance(model.structure, Hypergraph):
         return [decoded_from(over, decode, threshold) for over in model.distributions_of(block)]
-    sentences = Sentences(model.structure, model.scores(block), block.first_token)
+    structure, n_threads = model.structure, model.extractor.threads if block.n_tokens >= _WORTH_THREADS else 1
+    pieces = block.cut(n_threads)
+
+    def work(number: int) -> list[Decoded]:
+        piece = pieces[number]
+        return _decoded_together(Sentences(structure, model.scores(piece), piece.first_token), decode, threshold)
+
+    return [decoded for piece in run(n_threads, work, n_threads) for decoded in piece]
+
+
+def _decoded_together(sentences: Sentences, decode: Decode, threshold: float) -> list[Decoded]:
     if decode == "probable":
         return probable_in(sentences, threshold)
     reading = all_of_blocks if decode == "all" else enough_of_blocks

@@ -501,3 +501,15 @@ def test_importing_the_package_loads_no_compiler():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("n_pieces", [1, 2, 3, 50])
+def test_a_block_is_cut_between_sentences_and_joined_again(n_pieces):
+    sentences = [Sentence(["fever"] * length) for length in (3, 0, 1, 7, 2, 0, 5)]
+    block = Extractor("default").fit_transform(sentences)
+    pieces = block.cut(n_pieces)
+    assert len(pieces) == n_pieces
+    assert sum(piece.n_sentences for piece in pieces) == len(sentences)
+    joined = FeatureBlock.join(pieces)
+    for name in ("first_token", "first_feature", "feature"):
+        assert getattr(joined, name).tolist() == getattr(block, name).tolist()
