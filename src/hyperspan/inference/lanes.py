@@ -441,12 +441,13 @@ def spread_kernel(exps, first_word, first_label, n_words, is_done, expected):
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def lanes_blocks_kernel(
-    table, automaton, first_labels, scores, first_word, begin, end, by_length, log_partition, expected
+    table, automaton, first_labels, scores, first_word, begin, end, by_length, wants_expected, log_partition, expected
 ):
     """Sum blocks of the same staircase over the sentences from begin to end, several at a time.
 
     ``by_length`` are the sentences, counted from begin, from the longest to the shortest; ``log_partition`` of shape
-    (n_blocks, n_sentences) is set, and so are the blocks' columns of ``expected``.
+    (n_blocks, n_sentences) is set, and so are the blocks' columns of ``expected`` if wanted. If not, sums that must be
+    made in log space are not made: they become NaN.
     """
     n_nodes, n_labels, n_blocks = table.n_nodes, table.label_weight.shape[0], first_labels.shape[0]
     n_sums = n_blocks * (end - begin)
@@ -456,7 +457,7 @@ def lanes_blocks_kernel(
     n_states, n_weights = 1 << n_nodes, 2 + 4 * n_nodes
     window = n_nodes + 1
     room = np.zeros(((n_nodes + 3) * n_states + 2 * n_weights) * LANES)
-    kept = np.empty(longest * n_states * LANES)
+    kept = np.empty(longest * n_states * LANES if wants_expected else 0)
     all_exps, all_weights = np.empty((longest, n_labels, LANES)), np.empty((longest, n_weights, LANES))
     first, n_words = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
     first_label, least = np.zeros(LANES, np.int64), np.zeros(LANES)
@@ -477,20 +478,25 @@ def lanes_blocks_kernel(
             is_narrow = ((highest[lane] - lowest[lane]) * window + table.log_growth) * window < WINDOW_BOUND
             last = first[lane] + n_words[lane]
             if not is_narrow and not is_within_bounds_kernel(table, first_label[lane], scores, first[lane], last):
-                reach = reach_kernel(table, first_label[lane], scores, first[lane], last)
+                reach = reach_kernel(table, first_label[lane], scores, first[lane], last) if wants_expected else 0.0
                 least[lane] = 1.0 / reach if reach > 0.0 else np.inf
         exp_kernel(exps.reshape(-1))
         gather_kernel(table.label_weight, exps, weights)
-        lanes_expected_kernel(
-            n_nodes, table.label_weight, n_words, least, room, kept, exps, weights, log_total, is_done
-        )
-        spread_kernel(exps, first, first_label, n_words, is_done, expected)
+        if wants_expected:
+            lanes_expected_kernel(
+                n_nodes, table.label_weight, n_words, least, room, kept, exps, weights, log_total, is_done
+            )
+            spread_kernel(exps, first, first_label, n_words, is_done, expected)
+        else:
+            lanes_forward_kernel(n_nodes, n_words, least, room, False, kept, exps, weights, log_total, is_done)
         for lane in range(min(LANES, n_sums - at)):
             sentence, block = begin + by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
             if is_done[lane]:
                 log_partition[block, sentence] = log_total[lane]
             elif n_words[lane] == 0:
                 log_partition[block, sentence] = 0.0
+            elif not wants_expected:
+                log_partition[block, sentence] = np.nan
             else:
                 log_partition[block, sentence] = in_logs_kernel(
                     automaton, first_label[lane], n_labels, scores, first[lane], first_word[sentence + 1], expected
@@ -518,7 +524,7 @@ def sum_blocks(
             found = np.empty((len(numbers), n_sentences))
             with np.errstate(all="ignore"):  # for runs without the compiler: a lane that is given up may hold anything
                 lanes_blocks_kernel(
-                    table, automaton, first_labels, scores, first_word, 0, n_sentences, by_length, found, expected
+                    table, automaton, first_labels, scores, first_word, 0, n_sentences, by_length, True, found, expected
                 )
             log_partition[numbers] = found
             continue
@@ -527,54 +533,6 @@ def sum_blocks(
                 table, automaton, first_label, scores, first_word, 0, n_sentences, True, log_partition[number], expected
             )
     return log_partition
-
-
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def lanes_chance_kernel(table, first_labels, scores, first_word, by_length, chance):
-    """Fill ``chance`` of shape (n_blocks, n_sentences) with how probable it is that a block has any mention.
-
-    With 1 where sums may be lost on the way, or where nothing is possible.
-    """
-    n_nodes, n_labels, n_blocks = table.n_nodes, table.label_weight.shape[0], first_labels.shape[0]
-    n_sentences = first_word.shape[0] - 1
-    n_sums, longest = n_blocks * n_sentences, first_word[by_length[0] + 1] - first_word[by_length[0]]
-    n_states, n_weights = 1 << n_nodes, 2 + 4 * n_nodes
-    window = n_nodes + 1
-    room = np.zeros(((n_nodes + 3) * n_states + 2 * n_weights) * LANES)
-    all_exps, all_weights = np.empty((longest, n_labels, LANES)), np.empty((longest, n_weights, LANES))
-    first, n_words = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
-    first_label, least, nothing = np.zeros(LANES, np.int64), np.zeros(LANES), np.empty(LANES)
-    lowest, highest = np.empty(LANES), np.empty(LANES)
-    log_total, is_done = np.empty(LANES), np.zeros(LANES, np.bool_)
-    for at in range(0, n_sums, LANES):
-        n_words[:] = 0
-        for lane in range(min(LANES, n_sums - at)):
-            sentence, block = by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
-            first[lane], first_label[lane] = first_word[sentence], first_labels[block]
-            n_words[lane] = first_word[sentence + 1] - first_word[sentence]
-        most_words = n_words.max()
-        exps, weights = all_exps[:most_words], all_weights[:most_words]
-        fill_kernel(scores, first, first_label, n_words, n_labels, exps)
-        range_kernel(exps, n_words, lowest, highest)
-        nothing[:] = 0.0
-        for word in range(most_words):
-            for lane in range(LANES):
-                nothing[lane] += exps[word, 0, lane]
-        exp_kernel(exps.reshape(-1))
-        gather_kernel(table.label_weight, exps, weights)
-        lanes_forward_kernel(n_nodes, n_words, least, room, False, room, exps, weights, log_total, is_done)
-        for lane in range(min(LANES, n_sums - at)):
-            sentence, block = by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
-            last = first[lane] + n_words[lane]
-            is_narrow = ((highest[lane] - lowest[lane]) * window + table.log_growth) * window < WINDOW_BOUND
-            if n_words[lane] == 0:
-                chance[block, sentence] = 0.0
-            elif log_total[lane] > -np.inf and (
-                is_narrow or is_within_bounds_kernel(table, first_label[lane], scores, first[lane], last)
-            ):
-                chance[block, sentence] = -math.expm1(min(0.0, nothing[lane] - log_total[lane]))
-            else:
-                chance[block, sentence] = 1.0
 
 
 def chance_of_mentions(
@@ -587,14 +545,32 @@ def chance_of_mentions(
     """
     n_sentences = len(first_word) - 1
     chance = np.ones((len(structure.blocks), n_sentences))
+    has_words = np.diff(first_word) > 0
     by_length = np.argsort(-np.diff(first_word), kind="stable")
     for staircase, numbers in _blocks_by_staircase(structure).items():
-        if staircase.n_nodes in FITTING_NODES and n_sentences * len(numbers) >= FEWEST_LANES:
-            first_labels = np.array([structure.blocks[number].first_label for number in numbers])
-            found = np.empty((len(numbers), n_sentences))
-            with np.errstate(all="ignore"):
-                lanes_chance_kernel(staircase_table(staircase), first_labels, scores, first_word, by_length, found)
-            chance[numbers] = found
+        if staircase.n_nodes not in FITTING_NODES or has_words.sum() * len(numbers) < FEWEST_LANES:
+            continue
+        table, automaton = staircase_table(staircase), staircase_automaton(staircase)
+        first_labels = np.array([structure.blocks[number].first_label for number in numbers])
+        log_partition = np.empty((len(numbers), n_sentences))
+        with np.errstate(all="ignore"):
+            lanes_blocks_kernel(
+                table,
+                automaton,
+                first_labels,
+                scores,
+                first_word,
+                0,
+                n_sentences,
+                by_length,
+                False,
+                log_partition,
+                scores[:0],
+            )
+            nothing = np.zeros((len(numbers), n_sentences))
+            nothing[:, has_words] = np.add.reduceat(scores[:, first_labels].T, first_word[:-1][has_words], axis=1)
+            found = -np.expm1(np.minimum(0.0, nothing - log_partition))
+        chance[numbers] = np.where(np.isnan(found), 1.0, found)
     return chance
 
 

@@ -60,7 +60,9 @@ def test_a_corpus_of_your_own(tmp_path):
     assert data.name.endswith("mine")
     assert Data(str(tmp_path / "mine" / "test.jsonl")).name == "mine/test"
     tokens = [token for sentence in data.sentences for token in sentence.tokens]
-    assert " ".join(text.text for text in data.texts(10_000)).split() == " ".join(tokens).split()
+    text = "".join(text.text for text in data.texts(10_000))
+    assert "".join(text.split()) == "".join("".join(tokens).split())
+    assert " ." not in text
 
 
 def test_no_corpus_there(tmp_path):
