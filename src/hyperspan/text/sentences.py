@@ -216,7 +216,10 @@ def _syntok_starts(block: str) -> list[int]:
 
 
 def _sure_starts(block: str) -> Iterator[int]:
-    words, opening, closing = _known_to_syntok()
+    known = _known_to_syntok()
+    if known is None:
+        return
+    words, opening, closing = known
     looked, n_open = 0, 0
     for match in _SURELY_ENDS.finditer(block):
         for sign in block[looked : match.start()]:
@@ -239,12 +242,18 @@ def _asked_starts(block: str) -> list[int]:
 
 
 @cache
-def _known_to_syntok() -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
-    """Return words after which a full stop may mean something else to syntok, opening brackets, and closing ones."""
-    from syntok._segmentation_states import State
+def _known_to_syntok() -> tuple[frozenset[str], frozenset[str], frozenset[str]] | None:
+    """Return words after which a full stop may mean something else to syntok, opening brackets, and closing ones.
 
-    words = frozenset().union(State.abbreviations, State.months, State.roman_numerals)
-    return words, State.opening_brackets, State.closing_brackets
+    They stand in a module that is not public: None if they are not there, and then it is asked about everything.
+    """
+    try:
+        from syntok._segmentation_states import State
+
+        words = frozenset().union(State.abbreviations, State.months, State.roman_numerals)
+        return words, State.opening_brackets, State.closing_brackets
+    except (ImportError, AttributeError):
+        return None
 
 
 def _trimmed(text: str, start: int, end: int) -> Span:

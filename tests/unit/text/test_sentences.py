@@ -200,3 +200,14 @@ def test_ordinary_sentences_are_found_without_syntok(monkeypatch):
         "The cough resolved.",
     ]
     assert asked == ["Dr. Smith came. "]
+
+
+def test_syntok_is_asked_about_everything_where_it_does_not_say_what_it_knows(monkeypatch):
+    text = "He has a cough. No fever was seen."
+    expected = split_sentences(text)
+    asked = []
+    ask = module._asked_starts
+    monkeypatch.setattr(module, "_asked_starts", lambda block: asked.append(block) or ask(block))
+    monkeypatch.setattr(module, "_known_to_syntok", lambda: None)
+    assert split_sentences(text) == expected
+    assert asked == [text]
