@@ -8,7 +8,7 @@ have a third of the entries.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -53,18 +53,18 @@ def bundle_rows(words: Lists, facet: NDArray[np.int32]) -> Bundled:
     (array([0, 1], dtype=int32), array([0, 0], dtype=int32), array([2, 3, 4, 3], dtype=int32))
     """
     n_facets = max(1, int(facet.max(initial=0)) + 1)
+    shape = words.n_lists, n_facets  # the largest arrays here: there are as few of them, and as small, as can be
     by_facet = np.empty(len(words.item), dtype=np.int32)
-    starts = np.empty((words.n_lists, n_facets), dtype=np.int64)
-    sizes = np.zeros((words.n_lists, n_facets), dtype=np.int32)
-    keys = np.zeros((words.n_lists, n_facets), dtype=np.uint64)
-    with np.errstate(over="ignore"):  # for runs without the compiler: sums are meant to wrap around
-        facet_kernel(words.first, words.item, facet, by_facet, starts, sizes, keys)
-    first_word = np.full((words.n_lists, n_facets), -1, dtype=np.int32)
+    starts = np.empty(shape, dtype=np.int32 if len(words.item) < 1 << 31 else np.int64)
+    sizes = np.zeros(shape, dtype=np.int32)
+    facet_kernel(words.first, words.item, facet, by_facet, starts, sizes)
+    first_word = np.full(shape, -1, dtype=np.int32)
     for number in range(n_facets):
         several = np.flatnonzero(sizes[:, number] > 1)
-        _, first, inverse, counts = np.unique(
-            keys[several, number], return_index=True, return_inverse=True, return_counts=True
-        )
+        keys = np.empty(len(several), dtype=np.uint64)
+        with np.errstate(over="ignore"):  # for runs without the compiler: sums are meant to wrap around
+            keys_kernel(by_facet, starts[:, number], sizes[:, number], several, keys)
+        _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
         comes_back = counts[inverse] > 1
         first_word[several[comes_back], number] = several[first[inverse[comes_back]]]
     check_kernel(by_facet, starts, sizes, first_word)
@@ -73,36 +73,33 @@ def bundle_rows(words: Lists, facet: NDArray[np.int32]) -> Bundled:
 
 def _collect(
     item: NDArray[np.int32],
-    starts: NDArray[np.int64],
+    starts: NDArray[Any],
     sizes: NDArray[np.int32],
     first_word: NDArray[np.int32],
 ) -> Bundled:
-    """Make the three lists, given the word whose list of a facet each word shares, or -1."""
-    n_facets = first_word.shape[1]
+    """Make the three lists, given the word whose list of a facet each word shares, or -1.
+
+    ``sizes`` and ``first_word`` are used up.
+    """
     is_bundled = first_word >= 0
-    numbers = np.arange(n_facets, dtype=np.int64)
-    places = (first_word.astype(np.int64) * n_facets + numbers)[is_bundled]
-    leaders, bundle = np.unique(places, return_inverse=True)
-    leader_word, leader_facet = leaders // n_facets, leaders % n_facets
-    of_bundle = _cut(item, starts[leader_word, leader_facet], sizes[leader_word, leader_facet])
-    bundles = Lists(_offsets(is_bundled.sum(axis=1)), bundle.astype(np.int32))
-    lone = np.where(is_bundled, 0, sizes)
-    rows = _cut(item, starts.reshape(-1), lone.reshape(-1))
-    return Bundled(bundles, Lists(rows.first[::n_facets], rows.item), of_bundle)
+    leader_word, leader_facet = np.nonzero(first_word == np.arange(len(first_word), dtype=np.int32)[:, None])
+    of_bundle = Lists(
+        _offsets(sizes[leader_word, leader_facet]), np.empty(sizes[leader_word, leader_facet].sum(), dtype=np.int32)
+    )
+    cut_kernel(item, starts[leader_word, leader_facet], of_bundle.first, of_bundle.item)
+    number_kernel(first_word)
+    bundles = Lists(_offsets(is_bundled.sum(axis=1)), first_word[is_bundled])
+    sizes[is_bundled] = 0
+    first_row = _offsets(sizes.sum(axis=1))
+    rows = Lists(first_row, np.empty(first_row[-1], dtype=np.int32))
+    rest_kernel(item, starts, sizes, rows.item)
+    return Bundled(bundles, rows, of_bundle)
 
 
-def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
     first = np.zeros(len(sizes) + 1, dtype=np.int64)
     np.cumsum(sizes, out=first[1:])
     return first
-
-
-def _cut(item: NDArray[np.int32], starts: NDArray[np.int64], sizes: NDArray[np.int32]) -> Lists:
-    """Return the pieces of an array that begin at some places and have some sizes."""
-    first = _offsets(sizes.astype(np.int64))
-    cut = np.empty(first[-1], dtype=np.int32)
-    cut_kernel(item, starts, first, cut)
-    return Lists(first, cut)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -114,16 +111,11 @@ def cut_kernel(item, starts, first, cut):
 
 
 @numba.njit(nogil=True, cache=True)
-def facet_kernel(first, item, facet, by_facet, starts, sizes, keys):
-    """Sort the rows of each word by facet; say where those of each begin, how many there are, and their key.
-
-    The key adds up scattered bits of the rows: it is the same for the same list.
-    """
+def facet_kernel(first, item, facet, by_facet, starts, sizes):
+    """Sort the rows of each word by facet; say where those of each begin and how many there are."""
     for word in range(first.shape[0] - 1):
         for place in range(first[word], first[word + 1]):
-            number = facet[item[place]]
-            keys[word, number] += scatter_kernel(item[place])
-            sizes[word, number] += 1
+            sizes[word, facet[item[place]]] += 1
         at = first[word]
         for number in range(starts.shape[1]):
             starts[word, number] = at
@@ -134,6 +126,41 @@ def facet_kernel(first, item, facet, by_facet, starts, sizes, keys):
             starts[word, number] += 1
         for number in range(starts.shape[1]):
             starts[word, number] -= sizes[word, number]
+
+
+@numba.njit(nogil=True, cache=True)
+def keys_kernel(item, starts, sizes, words, keys):
+    """Fill in a key for the list of each of some words: scattered bits of its rows, the same for the same list."""
+    for number in range(words.shape[0]):
+        start = starts[words[number]]
+        key = np.uint64(0)
+        for place in range(start, start + sizes[words[number]]):
+            key += scatter_kernel(item[place])
+        keys[number] = key
+
+
+@numba.njit(nogil=True, cache=True)
+def number_kernel(first_word):
+    """Put in place of the first word with each list the number of that list, in the order of words and facets."""
+    n_bundles = 0
+    for word in range(first_word.shape[0]):
+        for number in range(first_word.shape[1]):
+            if first_word[word, number] == word:
+                first_word[word, number] = n_bundles
+                n_bundles += 1
+            elif first_word[word, number] >= 0:  # an earlier word, at which the number stands already
+                first_word[word, number] = first_word[first_word[word, number], number]
+
+
+@numba.njit(nogil=True, cache=True)
+def rest_kernel(item, starts, sizes, rest):
+    """Copy what is left of the rows of words behind one another."""
+    at = 0
+    for word in range(starts.shape[0]):
+        for number in range(starts.shape[1]):
+            for place in range(starts[word, number], starts[word, number] + sizes[word, number]):
+                rest[at] = item[place]
+                at += 1
 
 
 @numba.njit(nogil=True, cache=True)
