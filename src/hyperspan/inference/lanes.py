@@ -467,8 +467,10 @@ def lanes_blocks_kernel(
         n_words[:] = 0
         for lane in range(min(LANES, n_sums - at)):
             sentence, block = begin + by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
-            first[lane], first_label[lane] = first_word[sentence], first_labels[block]
             n_words[lane] = first_word[sentence + 1] - first_word[sentence]
+            # An empty sentence at the end begins behind the last word, where there is nothing to read.
+            first[lane] = first_word[sentence] if n_words[lane] > 0 else 0
+            first_label[lane] = first_labels[block]
         most_words = n_words.max()
         exps, weights = all_exps[:most_words], all_weights[:most_words]
         fill_kernel(scores, first, first_label, n_words, n_labels, exps)

@@ -102,3 +102,16 @@ def test_where_the_chance_is_not_certain_it_is_one():
     wide = structure("shared", ["A", "B"], 4)
     assert isinstance(wide, Hypergraph)
     assert np.all(chance_of_mentions(wide, np.zeros((9, wide.n_labels)), np.arange(10)) == 1.0)
+
+
+@pytest.mark.kernel
+def test_empty_sentences_at_the_end_read_nothing():
+    held, scores, _ = random_case("shared", 3, 2, 1.0, 1, 6)
+    scores = np.vstack([scores, np.zeros((3, held.n_labels))])[:3].copy()
+    first_word = np.array([0, 1, 2, 3, 3])
+    assert np.all(chance_of_mentions(held, scores, first_word)[:, 3] == 0.0)
+    expected = np.empty_like(scores)
+    log_partition = sum_blocks(held, scores, first_word, expected)
+    wanted, wanted_expected = one_by_one(held, scores, first_word)
+    np.testing.assert_allclose(log_partition, wanted, rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(expected, wanted_expected, rtol=1e-9, atol=1e-12)
