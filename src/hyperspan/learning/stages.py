@@ -3,8 +3,8 @@
 What is added up most often is a row of numbers, one for each column (a place in ``dense_label``). Such rows stand in
 memory padded to whole blocks, and blocks are added in loops whose length is known when they are compiled: so the
 compiler makes a few instructions of each. Slices stand where places would do, because it uses vectors where it need not
-ask whether an index is negative. What is done for every row of a word is written out where it is done: a function of its
-own would count references to the arrays it is given, which takes longer than the work.
+ask whether an index is negative. What is done for every row of a word is written out where it is done: a function
+of its own would count references to the arrays it is given, which takes longer than the work.
 """
 
 from __future__ import annotations
