@@ -83,17 +83,20 @@ def _collect(
     """
     is_bundled = first_word >= 0
     leader_word, leader_facet = np.nonzero(first_word == np.arange(len(first_word), dtype=np.int32)[:, None])
-    of_bundle = Lists(
-        _offsets(sizes[leader_word, leader_facet]), np.empty(sizes[leader_word, leader_facet].sum(), dtype=np.int32)
-    )
+    of_bundle = _room(sizes[leader_word, leader_facet])
     cut_kernel(item, starts[leader_word, leader_facet], of_bundle.first, of_bundle.item)
     number_kernel(first_word)
     bundles = Lists(_offsets(is_bundled.sum(axis=1)), first_word[is_bundled])
     sizes[is_bundled] = 0
-    first_row = _offsets(sizes.sum(axis=1))
-    rows = Lists(first_row, np.empty(first_row[-1], dtype=np.int32))
+    rows = _room(sizes.sum(axis=1))
     rest_kernel(item, starts, sizes, rows.item)
     return Bundled(bundles, rows, of_bundle)
+
+
+def _room(sizes: NDArray[Any]) -> Lists:
+    """Return lists of some sizes, to be filled in."""
+    first = _offsets(sizes)
+    return Lists(first, np.empty(first[-1], dtype=np.int32))
 
 
 def _offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
