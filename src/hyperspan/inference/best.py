@@ -43,10 +43,13 @@ def best_of_block(
     return best_score, labels
 
 
-def best_tags(scores: NDArray[np.float64], transitions: NDArray[np.float64]) -> tuple[float, NDArray[np.int64]]:
-    """Return the score of the best tag sequence of one sentence, and its tags; -inf if every one is forbidden."""
-    tags = np.zeros(len(scores), dtype=np.int64)
-    return float(best_tags_kernel(scores, transitions, tags)), tags
+def best_tags_of(
+    scores: NDArray[np.float64], transitions: NDArray[np.float64], first_word: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the score of the best tag sequence of every sentence, -inf where all are forbidden, and all tags."""
+    best_score, tags = np.empty(len(first_word) - 1), np.zeros(len(scores), dtype=np.int64)
+    best_tags_kernel(scores, transitions, first_word, best_score, tags)
+    return best_score, tags
 
 
 @numba.njit(nogil=True, cache=True)
@@ -176,32 +179,36 @@ def walk_back_kernel(n_nodes, notes, chosen, labels):
 
 
 @numba.njit(nogil=True, cache=True)
-def best_tags_kernel(scores, transitions, tags):
-    """Return the score of the best tag sequence and fill ``tags`` (n_words,) with it."""
-    n_words, n_tags = scores.shape
-    if n_words == 0:
-        return 0.0
+def best_tags_kernel(scores, transitions, first_word, best_score, tags):
+    """Fill ``best_score`` and ``tags`` as `best_tags_of` returns them."""
+    n_tags, longest = scores.shape[1], 0
+    for sentence in range(best_score.shape[0]):
+        longest = max(longest, first_word[sentence + 1] - first_word[sentence])
     values = np.empty((2, n_tags))
-    came_from = np.empty((n_words, n_tags), dtype=np.int32)
-    values[0] = scores[0]
-    for word in range(1, n_words):
-        before, after = values[(word - 1) % 2], values[word % 2]
-        after[:] = -np.inf
-        came_from[word, :] = 0
-        for source in range(n_tags):
-            so_far = before[source]
-            for tag in range(n_tags):
-                value = so_far + (transitions[source, tag] + scores[word, tag])
-                if value > after[tag]:
-                    after[tag], came_from[word, tag] = value, source
-    last = values[(n_words - 1) % 2]
-    tag = 0
-    for other in range(1, n_tags):
-        if last[other] > last[tag]:
-            tag = other
-    score = last[tag]
-    for word in range(n_words - 1, -1, -1):
-        tags[word] = tag
-        if word:
-            tag = came_from[word, tag]
-    return score
+    came_from = np.empty((longest, n_tags), dtype=np.int32)
+    for sentence in range(best_score.shape[0]):
+        first, last = first_word[sentence], first_word[sentence + 1]
+        if first == last:
+            best_score[sentence] = 0.0
+            continue
+        values[first % 2] = scores[first]
+        for word in range(first + 1, last):
+            before, after, came = values[(word - 1) % 2], values[word % 2], came_from[word - first]
+            after[:] = -np.inf
+            came[:] = 0
+            for source in range(n_tags):
+                so_far = before[source]
+                for tag in range(n_tags):
+                    value = so_far + (transitions[source, tag] + scores[word, tag])
+                    if value > after[tag]:
+                        after[tag], came[tag] = value, source
+        end = values[(last - 1) % 2]
+        tag = 0
+        for other in range(1, n_tags):
+            if end[other] > end[tag]:
+                tag = other
+        best_score[sentence] = end[tag]
+        for word in range(last - 1, first - 1, -1):
+            tags[word] = tag
+            if word > first:
+                tag = came_from[word - first, tag]

@@ -1,37 +1,32 @@
 """Tag sequences drawn in proportion to their probability, and how often their readings have each mention.
 
-Drawing goes through all samples word by word, from the last to the first: samples that have the same tag at a word
-share the sums that say which tag came before. In readings, what is said of one type does not depend on the tags of
-others; and a run of contiguous tags that touches no head is a mention whatever else there is. So such runs are counted
-by a kernel, and only what is left is read, each distinct sequence of one type's tags once.
+Drawing whole sequences goes through all samples word by word, from the last to the first: samples that have the same
+tag at a word share the sums that say which tag came before.
+
+Mentions other than plain runs (whose probability `tag_sums` knows) are only in sequences with *linking* tags, those of
+bodies and heads. So only such sequences are drawn to count these mentions: first the last linking tag, then what comes
+before it, then how far a run goes on after it. There are as many samples as that is probable, and each counts less.
 """
 
 from __future__ import annotations
 
-from collections import Counter
+import math
+from functools import lru_cache
+from typing import NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.inference.frontier import WINDOW_BOUND
+from hyperspan.inference.tag_readings import FORMS, WIDTH, ReadingRoom, is_linking, parts_of, read_kernel
 from hyperspan.mentions import Span
 from hyperspan.structures.linear import Linear
-from hyperspan.structures.linear_decoding import enough_readings_of_words
 
-_FORMS = 6
-"""Tags of a type: B, I, BD, ID, BH, IH."""
+LEAST_LINKING = 0.005
+"""How probable linking tags must be in a sentence to be looked at: one sample in 200."""
 
-_CONTIGUOUS = 2
-"""The first so many of them are contiguous."""
-
-
-def are_within_bounds(scores: NDArray[np.float64], transitions: NDArray[np.float64]) -> bool:
-    """Say whether scaled products lose nothing: as in `chain`, for scores none of which is -inf."""
-    if not len(scores):
-        return True
-    spread = np.ptp(scores) + np.ptp(transitions) + np.log(len(transitions))
-    return bool(2.0 * spread < WINDOW_BOUND)  # not where there is -inf: the spread then is inf, or not a number
+_POOL = 65_537
+_SPREAD, _LOW_BITS = 0x61C88647, 0x7FFFFFFF
 
 
 def draw_tags(
@@ -129,60 +124,205 @@ def count_mentions(structure: Linear, tags: NDArray[np.int64]) -> dict[Key, int]
     Examples
     --------
     >>> count_mentions(Linear(("Finding",)), np.array([[1, 2, 0], [1, 0, 1]]))
-    {('Finding', ((0, 1),)): 1, ('Finding', ((0, 2),)): 1, ('Finding', ((2, 3),)): 1}
+    {('Finding', ((0, 2),)): 1, ('Finding', ((0, 1),)): 1, ('Finding', ((2, 3),)): 1}
     """
-    n_words = tags.shape[1]
-    runs, rest = np.empty(int(np.count_nonzero(tags)), dtype=np.int64), tags.copy()
-    n_runs = runs_kernel(tags, runs, rest)
-    counts: dict[Key, int] = {}
-    keys, n_times = np.unique(runs[:n_runs], return_counts=True)
-    for key, count in zip(keys.tolist(), n_times.tolist(), strict=True):
-        place, end = divmod(key, n_words + 1)
-        type_id, start = divmod(place, n_words)
-        counts[structure.types[type_id], ((start, end),)] = count
-    for type_id in np.unique((rest[rest > 0] - 1) // _FORMS).tolist():
-        _add_rest(structure, rest, type_id, counts)
-    return counts
+    capacity, n_rows = 1_024, -1
+    while n_rows < 0:
+        room = SamplingRoom.of(structure, tags.shape[1], capacity)
+        n_rows = count_kernel(tags, structure.max_components, room)
+        capacity *= 4
+    found = zip(room.rows[:n_rows].tolist(), room.counts[:n_rows].tolist(), strict=True)
+    return {(structure.types[row[0]], parts_of(row)): count for row, count in found}
 
 
-def _add_rest(structure: Linear, rest: NDArray[np.int64], type_id: int, counts: dict[Key, int]) -> None:
-    """Count what one type's heads, bodies and all that touches heads mean, reading each distinct sequence once."""
-    first = type_id * _FORMS + 1
-    of_type = np.where((rest >= first) & (rest < first + _FORMS), rest, 0)
-    for raw, count in Counter(map(bytes, of_type[of_type.any(axis=1)])).items():
-        row = np.frombuffer(raw, dtype=of_type.dtype)
-        words = np.flatnonzero(row)
-        tagged = zip(words.tolist(), row[words].tolist(), strict=True)
-        for mention in enough_readings_of_words(structure, tagged):
-            key = (mention.type, mention.parts)
-            counts[key] = counts.get(key, 0) + count
+class SamplingRoom(NamedTuple):
+    """The room that counting the mentions of one sentence takes, above all a table of them, which is empty at first.
+
+    Attributes
+    ----------
+    slots : int32 array
+        A power of two in length; which row of the table is there, -1 for none.
+    rows : int32 array of shape (capacity, WIDTH)
+        The mentions counted so far.
+    counts : int32 array of shape (capacity,)
+        How often each was counted.
+    reading : ReadingRoom
+    found : int32 array of shape (2 * longest, WIDTH)
+        The mentions of one sequence.
+    tags : int64 array of shape (longest,)
+        One sequence.
+    after : float64 array of shape (longest, n_tags)
+        Sums over what comes after a word without linking tags.
+    """
+
+    slots: NDArray[np.int32]
+    rows: NDArray[np.int32]
+    counts: NDArray[np.int32]
+    reading: ReadingRoom
+    found: NDArray[np.int32]
+    tags: NDArray[np.int64]
+    after: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, structure: Linear, longest: int, capacity: int) -> SamplingRoom:
+        """Return room for sentences of up to so many words and so many different mentions."""
+        return cls(
+            np.full(1 << (2 * capacity).bit_length(), -1, dtype=np.int32),
+            np.empty((capacity, WIDTH), dtype=np.int32),
+            np.empty(capacity, dtype=np.int32),
+            ReadingRoom.of(structure, longest),
+            np.empty((2 * longest, WIDTH), dtype=np.int32),
+            np.empty(longest, dtype=np.int64),
+            np.empty((longest, structure.n_labels)),
+        )
+
+
+@lru_cache(maxsize=4)
+def pool_of(seed: int) -> NDArray[np.float64]:
+    """Return random numbers in [0, 1), taken from the beginning for every sentence, and again when they run out."""
+    return np.random.default_rng(seed).random(_POOL)
 
 
 @numba.njit(nogil=True, cache=True)
-def runs_kernel(tags, runs, rest):
-    """Write a key for every run of contiguous tags that touches no head, and strike it off the rest; returns how many.
+def slot_kernel(row, slots, rows):
+    """Return the slot of a mention in a table: where it is, or where it would be."""
+    bits, mask = 0, slots.shape[0] - 1
+    for number in row:
+        bits = ((bits ^ np.int64(number)) * _SPREAD) & _LOW_BITS
+        bits ^= bits >> 15
+    slot = bits & mask
+    while slots[slot] >= 0:
+        is_same = True
+        for place in range(WIDTH):
+            if rows[slots[slot], place] != row[place]:
+                is_same = False
+                break
+        if is_same:
+            break
+        slot = (slot + 1) & mask
+    return slot
 
-    A key is (type * n_words + start) * (n_words + 1) + end. A run begins with a B, or with an I that follows something
-    else, and goes on with I. A head after it joins it, and so does a head before an I.
+
+@numba.njit(nogil=True, cache=True)
+def add_kernel(room, n_found, n_rows):
+    """Count the mentions of one sequence; return how many different ones there are now, -1 if there is no room."""
+    slots, rows, counts, found = room.slots, room.rows, room.counts, room.found
+    for number in range(n_found):
+        slot = slot_kernel(found[number], slots, rows)
+        if slots[slot] >= 0:
+            counts[slots[slot]] += 1
+            continue
+        if n_rows == rows.shape[0]:
+            return -1
+        slots[slot] = n_rows
+        rows[n_rows] = found[number]
+        counts[n_rows] = 1
+        n_rows += 1
+    return n_rows
+
+
+@numba.njit(nogil=True, cache=True)
+def clear_kernel(room, n_rows):
+    """Empty the table, the rows last in it first, so that each is found."""
+    slots, rows = room.slots, room.rows
+    for number in range(n_rows - 1, -1, -1):
+        slots[slot_kernel(rows[number], slots, rows)] = -1
+
+
+@numba.njit(nogil=True, cache=True)
+def count_kernel(tags, max_components, room):
+    """Count the mentions of all readings; return how many different ones there are, -1 if there is no room."""
+    n_rows = 0
+    for sample in range(tags.shape[0]):
+        n_found = read_kernel(tags[sample], max_components, True, room.reading, room.found, 0)
+        n_rows = add_kernel(room, n_found, n_rows)
+        if n_rows < 0:
+            break
+    return n_rows
+
+
+@numba.njit(nogil=True, cache=True)
+def after_kernel(moves, weights, first, last, after):
+    """Fill ``after`` (n_words, n_tags): the sums over all that can come after a word without linking tags."""
+    n_tags = moves.shape[0]
+    for word in range(last - 1, first - 1, -1):
+        here = after[word - first]
+        here[:] = 1.0 if word == last - 1 else 0.0
+        if word == last - 1:
+            continue
+        for next in range(n_tags):
+            if not is_linking(next):
+                state = weights[word + 1, next] * after[word + 1 - first, next]
+                for tag in range(n_tags):
+                    here[tag] += moves[tag, next] * state
+
+
+@numba.njit(nogil=True, cache=True)
+def linking_kernel(forward, other, first, last, shift):
+    """Return the sum of products at all linking tags of a sentence; the rows of ``other`` begin ``shift`` earlier."""
+    total = 0.0
+    for word in range(first, last):
+        for tag in range(1, forward.shape[1]):
+            if is_linking(tag):
+                total += forward[word, tag] * other[word - shift, tag]
+    return total
+
+
+@numba.njit(nogil=True, cache=True)
+def count_linked_kernel(sums, first, last, max_components, n_samples, pool, room):
+    """Count the mentions, other than plain runs, of sampled sequences with linking tags.
+
+    Returns how many different ones there are, -1 if there is no room for them, and for how much each time counts.
     """
-    n_samples, n_words = tags.shape
-    n_runs = 0
-    for sample in range(n_samples):
-        word = 0
-        while word < n_words:
-            tag, start = tags[sample, word], word
-            word += 1
-            if tag == 0 or (tag - 1) % _FORMS >= _CONTIGUOUS:
-                continue
-            type_id = (tag - 1) // _FORMS
-            inside, head = type_id * _FORMS + 2, type_id * _FORMS + 5
-            while word < n_words and tags[sample, word] == inside:
-                word += 1
-            joins_after = word < n_words and head <= tags[sample, word] <= head + 1
-            joins_before = tag == inside and start > 0 and head <= tags[sample, start - 1] <= head + 1
-            if joins_after or joins_before:
-                continue
-            rest[sample, start:word] = 0
-            runs[n_runs] = (type_id * n_words + start) * (n_words + 1) + word
-            n_runs += 1
-    return n_runs
+    moves, weights, forward, backward = sums
+    after, tags = room.after, room.tags
+    # The sum of the probabilities of linking tags is at least the probability that there is any.
+    if linking_kernel(forward, backward, first, last, 0) < LEAST_LINKING:
+        return 0, 0.0
+    after_kernel(moves, weights, first, last, after)
+    prob = min(1.0, linking_kernel(forward, after, first, last, first))
+    if prob < LEAST_LINKING:
+        return 0, 0.0
+    n_words, n_tags = last - first, moves.shape[0]
+    n_drawn = math.ceil(n_samples * prob)
+    n_rows, next = 0, 0
+    word, tag, so_far = 0, 0, 0.0
+    for sample in range(n_drawn):
+        # One in each of n_drawn equal shares, so that none is drawn much more often than it should be.
+        wanted = (sample + pool[next]) / n_drawn * prob
+        next = (next + 1) % pool.shape[0]
+        while so_far <= wanted:
+            tag += 1
+            if tag == n_tags:
+                if word == n_words - 1:
+                    tag -= 1
+                    break
+                word, tag = word + 1, 1
+            if is_linking(tag):
+                so_far += forward[first + word, tag] * after[word, tag]
+        tags[word:n_words] = 0
+        tags[word] = tag
+        if (tag - 1) % FORMS > 3:  # a head: a run may go on after it
+            inside, here, at = tag - (tag - 1) % FORMS + 1, tag, word
+            while at + 1 < n_words:
+                goes_on = moves[here, inside] * weights[first + at + 1, inside] * after[at + 1, inside]
+                draw = pool[next] * after[at, here]
+                next = (next + 1) % pool.shape[0]
+                if draw >= goes_on:
+                    break
+                at, here = at + 1, inside
+                tags[at] = inside
+        here = tag
+        for at in range(word - 1, -1, -1):
+            draw = pool[next] * forward[first + at + 1, here] / weights[first + at + 1, here]
+            next = (next + 1) % pool.shape[0]
+            before, running = 0, forward[first + at, 0] * moves[0, here]
+            while running <= draw and before < n_tags - 1:
+                before += 1
+                running += forward[first + at, before] * moves[before, here]
+            tags[at] = here = before
+        n_found = read_kernel(tags[:n_words], max_components, False, room.reading, room.found, 0)
+        n_rows = add_kernel(room, n_found, n_rows)
+        if n_rows < 0:
+            break
+    return n_rows, prob / n_drawn

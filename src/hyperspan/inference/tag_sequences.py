@@ -4,19 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.errors import StructureError
 from hyperspan.inference.automaton import Automaton, chain_automaton
-from hyperspan.inference.base import NO_OUTCOME, Distribution, check_at_least_one, check_edge
+from hyperspan.inference.base import Distribution, check_at_least_one, check_edge
 from hyperspan.inference.batch import Totals, check_transitions, sum_batch
-from hyperspan.inference.best import best_tags
-from hyperspan.inference.outcomes import MOST_MENTIONS, Outcome, most_probable, score_of
+from hyperspan.inference.outcomes import MOST_MENTIONS, Outcome, score_of
 from hyperspan.inference.paths import k_best_paths, sample_labels
-from hyperspan.inference.tag_samples import are_within_bounds, count_mentions, draw_tags
+from hyperspan.inference.tag_samples import draw_tags
+from hyperspan.inference.tag_sums import are_within_bounds
+from hyperspan.inference.tags_together import N_SAMPLES, TagScores, best_tags_in, probable_tags_in, tag_probs_in
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import Decoded, decode_enough
 from hyperspan.structures.linear import Linear
@@ -28,7 +27,6 @@ class TagSequences(Distribution):
 
     over = "encodings"
     structure: Linear
-    N_SAMPLES: ClassVar[int] = 200
 
     def __init__(
         self, structure: Linear, scores: NDArray[np.float64], transitions: NDArray[np.float64] | None = None
@@ -55,11 +53,13 @@ class TagSequences(Distribution):
         """Return how often each tag follows each other on average, of shape (n_tags, n_tags)."""
         return self._totals(wants_expected=True).expected_transitions
 
+    def _alone(self) -> TagScores:
+        """Return the sentence as one of many."""
+        return TagScores(self.structure, self.scores, self.transitions, np.array([0, self.n_words]))
+
     def best(self) -> Outcome:
-        score, tags = best_tags(self.scores, self.transitions)
-        if score == -np.inf:
-            raise StructureError(NO_OUTCOME)
-        return Outcome(score, tuple(enumerate(tags.tolist())))
+        score, tags = best_tags_in(self._alone())
+        return Outcome(float(score[0]), tuple(enumerate(tags.tolist())))
 
     def k_best(self, k: int) -> list[Outcome]:
         check_at_least_one("k", k)
@@ -93,8 +93,13 @@ class TagSequences(Distribution):
         return float(np.exp(min(0.0, restricted - self.log_partition()))) if restricted > -np.inf else 0.0
 
     def prob_of(self, mentions: Iterable[Mention], *, n_samples: int = N_SAMPLES, seed: int = 0) -> float:
-        """Estimate how probable it is that the ``enough`` reading has all these mentions, from samples."""
+        """Return how probable it is that the ``enough`` reading has all these mentions.
+
+        Of one mention as `probs_of` says it; of several their share of sampled tag sequences.
+        """
         wanted = set(mentions)
+        if len(wanted) == 1:
+            return self.probs_of(wanted, n_samples=n_samples, seed=seed)[0]
         distinct, n_times = np.unique(self._drawn(n_samples, seed), axis=0, return_counts=True)
         n_right = 0
         for tags, count in zip(distinct.tolist(), n_times.tolist(), strict=True):
@@ -104,20 +109,18 @@ class TagSequences(Distribution):
     def probable(
         self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS, n_samples: int = N_SAMPLES, seed: int = 0
     ) -> Decoded:
-        """Return the mentions in at least this share of the ``enough`` readings of sampled tag sequences."""
-        check_at_least_one("limit", limit)
-        counts = count_mentions(self.structure, self._drawn(n_samples, seed))
-        found = [
-            Mention(type, parts, count / n_samples)
-            for (type, parts), count in counts.items()
-            if count / n_samples >= threshold
-        ]
-        return most_probable(found, limit, truncated=False)
+        """Return the mentions whose probability is at least the threshold, but none below a thousandth."""
+        (decoded,) = probable_tags_in(self._alone(), threshold, limit=limit, n_samples=n_samples, seed=seed)
+        return decoded
 
     def probs_of(self, mentions: Iterable[Mention], *, n_samples: int = N_SAMPLES, seed: int = 0) -> list[float]:
-        """Return the probability of each of some mentions: as `prob_of` one by one, from the same samples."""
-        counts = count_mentions(self.structure, self._drawn(n_samples, seed))
-        return [counts.get((mention.type, mention.parts), 0) / n_samples for mention in mentions]
+        """Return the probability of each of some mentions.
+
+        It is exact as far as runs of contiguous tags that touch no head go. What comes from bodies and heads is counted
+        in samples of tag sequences that have some.
+        """
+        (probs,) = tag_probs_in(self._alone(), [list(mentions)], n_samples=n_samples, seed=seed)
+        return probs
 
 
 @lru_cache(maxsize=4)

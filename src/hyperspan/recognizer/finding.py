@@ -10,12 +10,12 @@ import numpy as np
 
 from hyperspan.features import FeatureBlock
 from hyperspan.inference import Distribution, Outcome
-from hyperspan.inference.tag_sequences import TagSequences
+from hyperspan.inference.tags_together import TagScores, probable_tags_in, read_in, tag_probs_in
 from hyperspan.inference.together import Sentences, best_in, probable_in, probs_in
 from hyperspan.mentions import Mention, Sentence, Unit, to_characters
 from hyperspan.recognizer.model import Model, batches
 from hyperspan.recognizer.settings import Decode
-from hyperspan.structures import Decoded, Hypergraph, decode_all, decode_enough
+from hyperspan.structures import Decoded, Linear, decode_all, decode_enough
 from hyperspan.structures.decoding import all_of_blocks, enough_of_blocks
 from hyperspan.threads import run
 
@@ -64,14 +64,17 @@ def decoded_in(model: Model, block: FeatureBlock, decode: Decode, threshold: flo
     The same as `decoded_from` says of each; over encodings for many at once, which takes a fraction of the time, and in
     as many threads as extract features.
     """
-    if model.over != "encodings" or not isinstance(model.structure, Hypergraph):
+    if model.over != "encodings":
         return [decoded_from(over, decode, threshold) for over in model.distributions_of(block)]
-    structure, n_threads = model.structure, model.extractor.threads if block.n_tokens >= _WORTH_THREADS else 1
+    n_threads = model.extractor.threads if block.n_tokens >= _WORTH_THREADS else 1
     pieces = block.cut(n_threads)
 
     def work(number: int) -> list[Decoded]:
-        piece = pieces[number]
-        return _decoded_together(Sentences(structure, model.scores(piece), piece.first_token), decode, threshold)
+        scores, first_word = model.scores(pieces[number]), pieces[number].first_token
+        if isinstance(model.structure, Linear):
+            tag_scores = TagScores(model.structure, scores, model.transitions, first_word)
+            return _decoded_from_tags(tag_scores, decode, threshold)
+        return _decoded_together(Sentences(model.structure, scores, first_word), decode, threshold)
 
     return [decoded for piece in run(n_threads, work, n_threads) for decoded in piece]
 
@@ -85,14 +88,19 @@ def _decoded_together(sentences: Sentences, decode: Decode, threshold: float) ->
     return [_with(here, of_sentence) for here, of_sentence in zip(decoded, probs, strict=True)]
 
 
+def _decoded_from_tags(sentences: TagScores, decode: Decode, threshold: float) -> list[Decoded]:
+    if decode == "probable":
+        return probable_tags_in(sentences, threshold)
+    decoded = read_in(sentences, with_all=decode == "all")
+    probs = tag_probs_in(sentences, [here.mentions for here in decoded])
+    return [_with(here, of_sentence) for here, of_sentence in zip(decoded, probs, strict=True)]
+
+
 def decoded_from(over: Distribution, decode: Decode, threshold: float) -> Decoded:
     """Return the mentions that are probable, or those of the best outcome, each with its probability."""
     if decode == "probable":
         return over.probable(threshold)
-    decoded = _read(over, over.best(), decode)
-    if isinstance(over, TagSequences):  # its probabilities are counted in samples: all of them at once
-        return _with(decoded, over.probs_of(decoded.mentions))
-    decoded = _bounded(decoded)
+    decoded = _bounded(_read(over, over.best(), decode))
     return _with(decoded, [over.prob_of([mention]) for mention in decoded.mentions])
 
 

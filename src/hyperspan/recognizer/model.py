@@ -53,6 +53,12 @@ class Model:
         index = self.extractor.index_
         return 0 if index is None else len(index)
 
+    @property
+    def transitions(self) -> NDArray[np.float64]:
+        """The scores of tags after one another, of shape (n_tags, n_tags); only ``linear`` has them."""
+        first = self.parameters.n_labels
+        return self.weights[first : first + self.parameters.n_transitions].reshape(-1, first)
+
     def scores(self, block: FeatureBlock) -> NDArray[np.float64]:
         """Return the scores of every label at every word, of shape (n_words, n_labels)."""
         return score_words(self.structure, self.parameters, self.weights, block)
@@ -70,9 +76,7 @@ class Model:
 
     def _distribution(self, scores: NDArray[np.float64]) -> Distribution:
         if isinstance(self.structure, Linear):
-            first = self.parameters.n_labels
-            transitions = self.weights[first : first + self.parameters.n_transitions].reshape(first, first)
-            return distribution(self.structure, scores, transitions=transitions)
+            return distribution(self.structure, scores, transitions=self.transitions)
         return distribution(self.structure, scores, over=self.over)
 
 

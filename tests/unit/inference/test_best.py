@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from enumeration import FOR_ENCODINGS, case_name, enumeration, random_scores
 from hyperspan.inference import distribution
 from hyperspan.inference.automaton import chain_automaton, staircase_automaton
-from hyperspan.inference.best import best_of_block, best_tags
+from hyperspan.inference.best import best_of_block, best_tags_of
 from hyperspan.inference.best_reference import best_reference, best_tags_reference
 from hyperspan.inference.frontier import staircase_table
 from hyperspan.inference.paths import k_best_paths
@@ -56,7 +56,7 @@ def test_kernel_reference_and_k_best_agree_on_staircases(staircase, n_words, kin
 def test_kernel_reference_and_k_best_agree_on_tags(n_tags, n_words, kind, seed) -> None:
     scores = scores_of(kind, (n_words, n_tags), seed)
     transitions = scores_of(kind, (n_tags, n_tags), seed + 1)
-    score, tags = best_tags(scores, transitions)
+    (score,), tags = best_tags_of(scores, transitions, np.array([0, n_words]))
     by_reference = best_tags_reference(scores.tolist(), transitions.tolist())
     ranked = k_best_paths(chain_automaton(transitions), scores, 1)
     if by_reference is None:

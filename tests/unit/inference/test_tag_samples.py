@@ -13,8 +13,16 @@ from hypothesis import strategies as st
 from hyperspan.inference import distribution
 from hyperspan.inference.automaton import chain_automaton
 from hyperspan.inference.paths import sample_labels
-from hyperspan.inference.tag_samples import are_within_bounds, count_mentions, draw_tags
-from hyperspan.inference.tag_sequences import TagSequences
+from hyperspan.inference.tag_readings import parts_of
+from hyperspan.inference.tag_samples import (
+    SamplingRoom,
+    clear_kernel,
+    count_linked_kernel,
+    count_mentions,
+    draw_tags,
+    pool_of,
+)
+from hyperspan.inference.tag_sums import are_within_bounds, tag_sums
 from hyperspan.structures import Linear, decode_enough
 
 pytestmark = pytest.mark.kernel
@@ -80,9 +88,46 @@ def test_beyond_the_bounds_logs_do_the_work() -> None:
     assert len({outcome.edges for outcome in drawn}) > 5
 
 
-def test_the_probabilities_of_several_mentions_are_those_of_each() -> None:
-    rng = np.random.default_rng(3)
-    over = TagSequences(Linear(("Drug", "Finding")), rng.normal(0.0, 1.5, (6, 13)), rng.normal(0.0, 1.0, (13, 13)))
-    found = over.probable(0.0).mentions
-    assert len(found) > 20
-    assert over.probs_of(found) == [mention.prob for mention in found] == [over.prob_of([mention]) for mention in found]
+def test_only_sequences_with_bodies_or_heads_are_drawn_and_count_as_much_as_they_are_probable() -> None:
+    rng, structure = np.random.default_rng(4), Linear(("Finding",))
+    scores, transitions = rng.normal(0.0, 1.0, (4, 7)), rng.normal(0.0, 1.0, (7, 7))
+    weights: Counter[tuple[tuple[int, int], ...]] = Counter()
+    total = linked = 0.0
+    for tags in product(range(7), repeat=4):
+        moved = sum(transitions[tags[word], tags[word + 1]] for word in range(3))
+        weight = np.exp(scores[range(4), tags].sum() + moved)
+        total += weight
+        if max(tags) > 2:
+            linked += weight
+            plain = {mention.parts for mention in decode_enough(structure, tuple(enumerate(tags))).mentions}
+            for parts in plain - plain_runs(tags):
+                weights[parts] += weight
+    sums = tag_sums(scores, transitions, np.array([0, 4]))
+    room = SamplingRoom.of(structure, 4, 50)
+    n_samples = 5_000
+    n_rows, share = count_linked_kernel(sums, 0, 4, 3, n_samples, pool_of(0), room)
+    assert share * np.ceil(n_samples * linked / total) == pytest.approx(linked / total, rel=1e-12)
+    assert n_rows == len(weights)
+    rows, counts = room.rows[:n_rows].tolist(), room.counts[:n_rows].tolist()
+    for row, count in zip(rows, counts, strict=True):
+        prob = weights[parts_of(row)] / total
+        assert abs(count * share - prob) < 5.0 * np.sqrt(prob / n_samples) + 1e-4
+    clear_kernel(room, n_rows)
+    assert (room.slots == -1).all()
+
+
+def plain_runs(tags: tuple[int, ...]) -> set[tuple[tuple[int, int], ...]]:
+    """Return the mentions that are there without any head and body, and that no head touches."""
+    found = set()
+    for mention in decode_enough(Linear(("Finding",)), tuple(enumerate(tags))).mentions:
+        if len(mention.parts) == 1 and all(tags[word] in (1, 2) for word in mention.words()):
+            found.add(mention.parts)
+    return found
+
+
+def test_a_table_without_room_says_so() -> None:
+    structure = Linear(("Finding",))
+    sums = tag_sums(np.zeros((6, 7)), np.zeros((7, 7)), np.array([0, 6]))
+    assert count_linked_kernel(sums, 0, 6, 3, 200, pool_of(0), SamplingRoom.of(structure, 6, 5))[0] == -1
+    tags = np.random.default_rng(0).integers(0, 7, (300, 90))
+    assert len(count_mentions(structure, tags)) > 1_024

@@ -100,35 +100,68 @@ def test_probability_of_partial_tag_sequences() -> None:
         found.prob_of_edges([(0, 7)])
 
 
-def test_probability_of_a_mention_is_its_share_of_the_readings() -> None:
+def shares(made: Linear, scores: np.ndarray, transitions: np.ndarray) -> dict[Mention, float]:
+    """The probability that the reading has each mention, by going through all sequences."""
+    everything, exact = enumeration(made, len(scores)), {}
+    for prob, edges in zip(everything.probs(scores, transitions), everything.outcomes, strict=True):
+        for mention in decode_enough(made, edges).mentions:
+            exact[mention] = exact.get(mention, 0.0) + prob
+    return exact
+
+
+def test_the_probability_of_a_mention_is_the_share_of_readings_that_have_it() -> None:
     made = Linear(("A",))
-    scores = random_scores(np.random.default_rng(5), made, 3)
-    found = distribution(made, scores)
-    readings = [set(decode_enough(made, outcome.edges).mentions) for outcome in found.sample(100, seed=3)]
-    everything = found.probable(0.0, n_samples=100, seed=3)
-    assert {mention for reading in readings for mention in reading} == set(everything.mentions)
-    for mention in everything.mentions:
-        share = sum(mention in reading for reading in readings) / 100
-        assert mention.prob == share == found.prob_of([mention], n_samples=100, seed=3)
-    likely = found.probable(0.2, n_samples=100, seed=3)
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        scores, transitions = random_scores(rng, made, 4), random_transitions(rng, made)
+        exact = shares(made, scores, transitions)
+        found = distribution(made, scores, transitions=transitions)
+        probs = found.probs_of(exact, n_samples=3_000)
+        assert probs == pytest.approx(list(exact.values()), abs=0.04)
+        everything = {mention: mention.prob for mention in found.probable(0.0, n_samples=3_000).mentions}
+        for mention, prob in zip(exact, probs, strict=True):
+            assert everything.get(mention, prob) == pytest.approx(prob, abs=1e-12)
+            assert mention in everything or prob < 0.001
+            assert found.prob_of([mention], n_samples=3_000) == prob
+
+
+def test_it_is_exact_where_there_are_only_runs() -> None:
+    made = Linear(("A",))
+    rng = np.random.default_rng(7)
+    scores, transitions = random_scores(rng, made, 4), random_transitions(rng, made)
+    scores[:, 3:] = -60.0
+    exact = shares(made, scores, transitions)
+    found = distribution(made, scores, transitions=transitions)
+    assert found.probs_of(exact) == pytest.approx(list(exact.values()), rel=1e-9)
+    wanted = {mention: pytest.approx(prob, rel=1e-9) for mention, prob in exact.items() if prob >= 0.2}
+    assert {mention: mention.prob for mention in found.probable(0.2).mentions} == wanted
+
+
+def test_the_most_probable_are_kept_and_the_rest_is_missed() -> None:
+    made = Linear(("A",))
+    found = distribution(made, random_scores(np.random.default_rng(5), made, 3))
+    everything = found.probable(0.0)
+    likely = found.probable(0.2)
+    assert not everything.truncated
     assert likely.mentions == tuple(mention for mention in everything.mentions if (mention.prob or 0.0) >= 0.2)
-    cut = found.probable(0.0, limit=2, n_samples=100, seed=3)
+    cut = found.probable(0.0, limit=2)
     assert cut.truncated
     best = sorted((mention.prob or 0.0 for mention in everything.mentions), reverse=True)[:2]
     assert sorted((mention.prob or 0.0 for mention in cut.mentions), reverse=True) == best
 
 
-def test_the_estimate_comes_near_the_exact_share() -> None:
+def test_several_mentions_at_once_have_their_share_of_samples() -> None:
     made = Linear(("A",))
     everything, scores = enumeration(made, 3), random_scores(np.random.default_rng(6), made, 3)
-    probs = everything.probs(scores)
-    mention = Mention("A", [(0, 2)])
+    pair = {Mention("A", [(0, 1)]), Mention("A", [(1, 3)])}
     exact = sum(
         prob
-        for prob, edges in zip(probs, everything.outcomes, strict=True)
-        if mention in decode_enough(made, edges).mentions
+        for prob, edges in zip(everything.probs(scores), everything.outcomes, strict=True)
+        if pair <= set(decode_enough(made, edges).mentions)
     )
-    assert distribution(made, scores).prob_of([mention], n_samples=2000) == pytest.approx(exact, abs=0.03)
+    found = distribution(made, scores)
+    assert found.prob_of(pair, n_samples=4000) == pytest.approx(exact, abs=0.03)
+    assert found.prob_of([]) == 1.0
 
 
 def test_what_is_forbidden_has_no_best_and_no_samples() -> None:

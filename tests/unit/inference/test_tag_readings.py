@@ -1,0 +1,44 @@
+"""Tags read by the kernel: what `decode_enough` reads."""
+
+from __future__ import annotations
+
+from itertools import chain
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperspan.inference.tag_readings import parts_of, read_tags
+from hyperspan.structures import Linear, decode_enough
+
+pytestmark = pytest.mark.kernel
+
+TYPES = ("Drug", "Finding")
+# Once mostly bodies and heads of one type, once mostly runs, once anything.
+tags = st.one_of(st.sampled_from([0, 3, 3, 4, 5, 6]), st.sampled_from([0, 0, 1, 2, 2, 5, 7, 8]), st.integers(0, 12))
+sequences = st.one_of([st.lists(choice, max_size=14) for choice in (tags, st.sampled_from([0, 3, 4]), tags)])
+
+
+@settings(max_examples=400)
+@given(rows=st.lists(sequences, max_size=4), max_components=st.integers(1, 5))
+def test_kernel_and_plain_words_read_the_same(rows: list[list[int]], max_components: int) -> None:
+    structure = Linear(TYPES, max_components)
+    first_word = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
+    first_row, found = read_tags(structure, np.array(list(chain(*rows)), dtype=np.int64), first_word)
+    for number, row in enumerate(rows):
+        here = found[first_row[number] : first_row[number + 1]].tolist()
+        mentions = decode_enough(structure, tuple(enumerate(row))).mentions
+        assert sorted((parts_of(one), TYPES[one[0]]) for one in here) == [(m.parts, m.type) for m in mentions]
+
+
+def test_the_last_three_bodies_come_together_and_those_that_touch_are_one_part() -> None:
+    structure = Linear(("Finding",))
+    for tags, parts in [
+        ("BD O BD O BD", ((0, 1), (2, 3), (4, 5))),
+        ("BD BD O BD", ((0, 2), (3, 4))),
+        ("BD O BD ID BD", ((0, 1), (2, 5))),
+    ]:
+        labels = np.array([structure.tags.index(tag) for tag in tags.split()])
+        _, rows = read_tags(structure, labels, np.array([0, len(labels)]))
+        assert [parts_of(row) for row in rows.tolist()] == [parts]
