@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import total_ordering
 from itertools import pairwise
+from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -72,8 +73,15 @@ class Mention:
     prob: float | None = None
     attributes: Mapping[str, Any] = field(default_factory=_nothing, repr=False)
 
-    def __post_init__(self) -> None:
-        if not _is_well_formed(self.type, self.parts):
+    def __init__(
+        self, type: str, parts: Sequence[Span], prob: float | None = None, attributes: Mapping[str, Any] = NOTHING
+    ) -> None:
+        # Written out because mentions are made by the million: a frozen dataclass takes half as long again.
+        _set_type(self, type)
+        _set_parts(self, parts)
+        _set_prob(self, prob)
+        _set_attributes(self, attributes)
+        if not _is_well_formed(type, parts):
             self._check()
 
     def _check(self) -> None:
@@ -197,6 +205,12 @@ class Mention:
         return replace(self, parts=tuple((start + by, end + by) for start, end in self.parts))
 
 
+_set_type, _set_parts, _set_prob, _set_attributes = (
+    Mention.__dict__[name].__set__ for name in ("type", "parts", "prob", "attributes")
+)
+_IN_ORDER = attrgetter("parts", "type")
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """Tokens and the mentions in them, as token offsets.
@@ -309,7 +323,7 @@ class Document:
 
     def with_mentions(self, mentions: Iterable[Mention]) -> Document:
         """Return the same document with other mentions."""
-        return replace(self, mentions=tuple(mentions))
+        return Document(self.doc, self.text, tuple(mentions), self.attributes, self.split, self.place, self.source)
 
     def text_of(self, mention: Mention) -> str:
         """Return the text of a mention, with ``…`` for every gap."""
@@ -456,6 +470,11 @@ def _is_well_formed(type_: object, parts: object) -> bool:
     return True
 
 
+def in_order(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
+    """Return mentions sorted by their parts, then by type: what ``sorted`` does, several times as fast."""
+    return tuple(sorted(mentions, key=_IN_ORDER))
+
+
 def find_duplicates(mentions: Iterable[Mention]) -> Iterator[Mention]:
     """Yield each mention that was there before: same type, same parts."""
     seen: set[Mention] = set()
@@ -466,14 +485,14 @@ def find_duplicates(mentions: Iterable[Mention]) -> Iterator[Mention]:
 
 
 def _checked_mentions(mentions: Iterable[Mention], length: int, unit: str) -> tuple[Mention, ...]:
-    ordered = tuple(sorted(mentions))
+    ordered = in_order(mentions)
     for before, after in pairwise(ordered):
-        if before == after:
+        if before.parts == after.parts and before.type == after.type:
             raise MentionError(
                 f"the {after.type!r} mention {list(after.parts)} is there twice; a mention is given once"
             )
     for mention in ordered:
-        if mention.end > length:
+        if mention.parts[-1][1] > length:
             raise MentionError(
                 f"the {mention.type!r} mention {list(mention.parts)} ends at {mention.end}, "
                 f"but there are only {length} {unit}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.mentions import Mention
+from hyperspan.mentions import Mention, in_order
 from hyperspan.structures.decoding import Decoded
 from hyperspan.structures.structure import Encoding
 
@@ -66,5 +66,9 @@ def joined(one: Outcome, other: Outcome) -> Outcome:
 
 def most_probable(found: list[Mention], limit: int, truncated: bool) -> Decoded:
     """Return the most probable of the mentions found, in order of their words."""
-    found.sort(key=lambda mention: (-(mention.prob or 0.0), mention))
-    return Decoded(tuple(sorted(found[:limit])), truncated or len(found) > limit)
+    kept = sorted(found, key=_most_probable_first)[:limit] if len(found) > limit else found
+    return Decoded(in_order(kept), truncated or len(found) > limit)
+
+
+def _most_probable_first(mention: Mention) -> tuple[float, Mention]:
+    return -(mention.prob or 0.0), mention

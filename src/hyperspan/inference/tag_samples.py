@@ -186,7 +186,7 @@ def pool_of(seed: int) -> NDArray[np.float64]:
 @numba.njit(nogil=True, cache=True)
 def slot_kernel(row, slots, rows):
     """Return the slot of a mention in a table: where it is, or where it would be."""
-    bits, mask = 0, slots.shape[0] - 1
+    bits, mask = np.int64(0), slots.shape[0] - 1
     for number in row:
         bits = ((bits ^ np.int64(number)) * _SPREAD) & _LOW_BITS
         bits ^= bits >> 15

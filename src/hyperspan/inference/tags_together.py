@@ -31,7 +31,7 @@ from hyperspan.inference.tag_samples import (
     slot_kernel,
 )
 from hyperspan.inference.tag_sums import TagSums, are_within_bounds, probable_runs_kernel, run_prob_kernel, tag_sums
-from hyperspan.mentions import Mention
+from hyperspan.mentions import Mention, in_order
 from hyperspan.structures.decoding import Decoded, decode_all
 from hyperspan.structures.linear import Linear
 
@@ -127,10 +127,8 @@ def read_in(sentences: TagScores, *, with_all: bool = False) -> list[Decoded]:
         return [decode_all(sentences.structure, tuple(enumerate(tags[first:last].tolist()))) for first, last in spans]
     first_row, rows = read_tags(sentences.structure, tags, sentences.first_word)
     types, flat = sentences.structure.types, rows.tolist()
-    found = (
-        [(parts_of(row), types[row[0]]) for row in flat[first:last]] for first, last in pairwise(first_row.tolist())
-    )
-    return [Decoded(tuple([Mention(type, parts) for parts, type in sorted(here)])) for here in found]
+    pieces = (flat[first:last] for first, last in pairwise(first_row.tolist()))
+    return [Decoded(in_order([Mention(types[row[0]], parts_of(row)) for row in piece])) for piece in pieces]
 
 
 def probable_tags_in(

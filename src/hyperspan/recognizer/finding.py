@@ -106,14 +106,18 @@ def decoded_from(over: Distribution, decode: Decode, threshold: float) -> Decode
 
 def with_found(unit: Unit, sentences: Sequence[Sentence], found: Sequence[Found]) -> Unit:
     """Return a sentence or document with the mentions that were found in its sentences."""
+    return unit.with_mentions(mentions_of(unit, sentences, found))
+
+
+def mentions_of(unit: Unit, sentences: Sequence[Sentence], found: Sequence[Found]) -> list[Mention]:
+    """Return the mentions that were found in the sentences of a unit: of a document as characters."""
     if isinstance(unit, Sentence):
-        return unit.with_mentions(found[0].mentions)
-    mentions = [
+        return list(found[0].mentions)
+    return [
         to_characters(mention, sentence.offsets or ())
         for sentence, here in zip(sentences, found, strict=True)
         for mention in here.mentions
     ]
-    return unit.with_mentions(mentions)
 
 
 def _alternatives(over: Distribution, top: int) -> tuple[Alternative, ...]:

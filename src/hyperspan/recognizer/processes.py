@@ -20,25 +20,43 @@ Result = TypeVar("Result")
 Work = Callable[["Recognizer", list[Unit]], Iterable[Result]]
 """Makes one result of each of some units. It is sent to other processes, so it must be a function of a module."""
 
+_OBJECTS_BETWEEN_COLLECTIONS = 100_000
+"""Sentences and mentions are not garbage of the kind that is collected: looking for it often takes time for nothing."""
+
 _here: Recognizer | None = None
 
 
 def in_processes(
     recognizer: Recognizer, work: Work[Result], units: Iterable[Unit], n_workers: int
 ) -> Iterator[tuple[Unit, Result]]:
-    """Yield each unit with what is made of it; only a few batches are under way at a time."""
+    """Yield each unit with what is made of it, in order; only a few batches are under way at a time.
+
+    This process is one of the workers: it does what the others have not begun while it would have to wait for them.
+    """
+    pool = ProcessPoolExecutor(n_workers - 1, initializer=_start, initargs=(recognizer,))
     under_way: deque[tuple[list[Unit], Future[list[Result]]]] = deque()
-    with ProcessPoolExecutor(n_workers, initializer=_start, initargs=(recognizer,)) as pool:
+    try:
         for batch in batches(units):
-            under_way.append((batch, pool.submit(_work, work, batch)))
-            if len(under_way) > 2 * n_workers:
+            n_open = sum(not made.done() for _, made in under_way)
+            made = pool.submit(_work, work, batch) if n_open < 2 * (n_workers - 1) else _done(work, recognizer, batch)
+            under_way.append((batch, made))
+            while under_way and under_way[0][1].done():
                 yield from _finished(*under_way.popleft())
         while under_way:
-            yield from _finished(*under_way.popleft())
+            batch, made = under_way.popleft()
+            yield from _finished(batch, _done(work, recognizer, batch) if made.cancel() else made)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _finished(batch: list[Unit], made: Future[list[Result]]) -> Iterator[tuple[Unit, Result]]:
     return zip(batch, made.result(), strict=True)
+
+
+def _done(work: Work[Result], recognizer: Recognizer, batch: list[Unit]) -> Future[list[Result]]:
+    made: Future[list[Result]] = Future()
+    made.set_result(list(work(recognizer, batch)))
+    return made
 
 
 def _start(recognizer: Recognizer) -> None:
@@ -46,6 +64,7 @@ def _start(recognizer: Recognizer) -> None:
     logging.getLogger("hyperspan").setLevel(logging.ERROR)  # warnings are given by the first process
     recognizer.extractor_.threads = 1
     gc.freeze()  # what is here from the beginning stays; going over it would copy it, where memory is shared
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     _here = recognizer
 
 

@@ -18,10 +18,10 @@ from hyperspan.features import Extractor, TemplateSet
 from hyperspan.features.columns import ClusterPaths, SemanticCategories
 from hyperspan.inference import Distribution, Over
 from hyperspan.learning import Parameters, Record
-from hyperspan.mentions import Mention, Sentence, Unit
+from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer.annotating import warn_of_difference
 from hyperspan.recognizer.explanation import Explanation, explain
-from hyperspan.recognizer.finding import Found, decoded_from, find_mentions, with_found
+from hyperspan.recognizer.finding import Found, decoded_from, find_mentions, mentions_of, with_found
 from hyperspan.recognizer.fitting import Course, learn, prepare
 from hyperspan.recognizer.keeping import read_model, write_model
 from hyperspan.recognizer.model import Model, Training, batches
@@ -279,7 +279,7 @@ class Recognizer:
         decode, threshold
             As in `find`.
         n_workers : int
-            How many processes do the work, beside this one if there are several. Worth it for many documents.
+            How many processes do the work, this one among them. Worth it for many documents.
         """
         check_number("n_workers", n_workers)
         if n_workers == 1:
@@ -287,7 +287,7 @@ class Recognizer:
                 yield with_found(unit, sentences, found)
             return
         self.check_annotator()
-        work = partial(_mentions_of, decode=decode, threshold=threshold)
+        work = partial(_mentions_in, decode=decode, threshold=threshold)
         for unit, mentions in in_processes(self, work, units, n_workers):
             yield unit.with_mentions(mentions)
 
@@ -312,7 +312,7 @@ class Recognizer:
                 yield unit, sentences, of_unit
             return
         for batch in batches(units):
-            split = [[unit] if isinstance(unit, Sentence) else split_document(unit.with_mentions(())) for unit in batch]
+            split = [[unit] if isinstance(unit, Sentence) else split_document(_bare(unit)) for unit in batch]
             flat = [sentence for sentences in split for sentence in sentences]
             found = self.find(flat, decode=decode, threshold=threshold, top=top)
             for unit, sentences in zip(batch, split, strict=True):
@@ -477,13 +477,17 @@ def annotator_named(name: str) -> Annotator:
     return annotator(name)
 
 
+def _bare(document: Document) -> Document:
+    return document.with_mentions(()) if document.mentions else document
+
+
 def _found_in(recognizer: Recognizer, units: list[Unit], **how: Any) -> Iterator[tuple[list[Sentence], list[Found]]]:
     """Yield the sentences of each unit and what is found in them: work for another process."""
     for _, sentences, found in recognizer.find_in(units, **how):
         yield sentences, found
 
 
-def _mentions_of(recognizer: Recognizer, units: list[Unit], **how: Any) -> Iterator[tuple[Mention, ...]]:
+def _mentions_in(recognizer: Recognizer, units: list[Unit], **how: Any) -> Iterator[list[Mention]]:
     """Yield the mentions of each unit: work for another process, which need not send back what is known here."""
-    for unit in recognizer.annotate(units, **how):
-        yield unit.mentions
+    for unit, sentences, found in recognizer.find_in(units, **how):
+        yield mentions_of(unit, sentences, found)

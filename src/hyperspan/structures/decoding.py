@@ -9,7 +9,7 @@ from heapq import merge
 from itertools import islice
 
 from hyperspan.errors import StructureError
-from hyperspan.mentions import Mention
+from hyperspan.mentions import Mention, in_order
 from hyperspan.structures.cover import smallest_cover
 from hyperspan.structures.hypergraph import Block, Hypergraph
 from hyperspan.structures.linear import Linear
@@ -138,13 +138,12 @@ def enough_of_blocks(blocks: Iterable[BlockEdges], limit: int = MOST_MENTIONS) -
             cover, is_best = smallest_cover(children, group)
             is_exact &= is_best
             mentions.extend(Mention(block.type, parts) for parts in cover)
-    mentions.sort()
-    return Decoded(tuple(mentions[:limit]), len(mentions) > limit, is_exact)
+    return Decoded(in_order(mentions)[:limit], len(mentions) > limit, is_exact)
 
 
 def _cut(mentions: Iterable[Mention], limit: int) -> Decoded:
     found = list(islice(mentions, limit + 1))
-    return Decoded(tuple(sorted(found[:limit])), len(found) > limit)
+    return Decoded(in_order(found[:limit]), len(found) > limit)
 
 
 def _check_limit(limit: int) -> None:
