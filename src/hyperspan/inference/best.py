@@ -13,6 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.inference.frontier import StaircaseTable
+from hyperspan.structures.staircase import END, START, STAY, STEP
+
+_END, _STAY, _STEP, _START = END, STAY, STEP, START
 
 _PASSED = 0
 """The note of a node that is not active. Others are 1 + 2 * move, plus 1 if the next node was active before."""
@@ -176,6 +179,50 @@ def walk_back_kernel(n_nodes, notes, chosen, labels):
         labels[word, 0] = 0 if note == 1 else 1
         if note == 0:
             state -= 1
+
+
+@numba.njit(nogil=True, cache=True)
+def plain_paths_kernel(table, labels, first_word, is_plain, whose, n_parts, parts):
+    """Read sentences whose paths neither meet nor part: each is a mention, and there is no other way to read them.
+
+    ``is_plain`` of shape (n_sentences,) says which these are. ``whose`` and ``n_parts`` of shape (n_words,) and
+    ``parts`` of shape (n_words, most_parts, 2) get their mentions; returns how many.
+    """
+    children, n_found = table.label_children, 0
+    for sentence in range(is_plain.shape[0]):
+        first, last = first_word[sentence], first_word[sentence + 1]
+        is_plain[sentence] = True
+        for word in range(first, last):
+            for node in range(table.n_nodes):
+                if labels[word, node + 1] < 0:
+                    continue
+                n_before = 1 if node == 0 and labels[word, 0] == _START else 0
+                if word > first and labels[word - 1, node + 1] >= 0:
+                    n_before += children[labels[word - 1, node + 1]] & _STAY > 0
+                if word > first and node > 0 and labels[word - 1, node] >= 0:
+                    n_before += children[labels[word - 1, node]] & _STEP > 0
+                child = children[labels[word, node + 1]]
+                if n_before != 1 or child & (child - 1):  # or more than one bit
+                    is_plain[sentence] = False
+        if not is_plain[sentence]:
+            continue
+        for start in range(first, last):
+            if labels[start, 0] != _START:
+                continue
+            word, node, child = start, 0, 0
+            parts[n_found, 0, 0] = start - first
+            while child != _END:
+                child = children[labels[word, node + 1]]
+                word += 1
+                if node % 2 == 0:
+                    parts[n_found, node // 2, 1] = word - first
+                if child == _STEP:
+                    node += 1
+                    if node % 2 == 0:
+                        parts[n_found, node // 2, 0] = word - first
+            whose[n_found], n_parts[n_found] = sentence, node // 2 + 1
+            n_found += 1
+    return n_found
 
 
 @numba.njit(nogil=True, cache=True)

@@ -12,10 +12,11 @@ from hyperspan.errors import StructureError
 from hyperspan.inference.automaton import Automaton, staircase_automaton
 from hyperspan.inference.base import NO_OUTCOME, HypergraphDistribution, check_at_least_one, check_edge
 from hyperspan.inference.best import best_of_block
+from hyperspan.inference.borders import Borders, find_borders
 from hyperspan.inference.frontier import StaircaseTable, staircase_table
 from hyperspan.inference.outcomes import MOST_MENTIONS, Outcome, combine, score_of
 from hyperspan.inference.paths import k_best_paths, sample_paths
-from hyperspan.inference.restricted import Borders, find_borders, restricted_log_prob_kernel
+from hyperspan.inference.restricted import restricted_log_prob_kernel
 from hyperspan.inference.together import Sentences, probable_in
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import Decoded

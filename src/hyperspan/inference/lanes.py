@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -22,6 +23,7 @@ from hyperspan.inference.automaton import staircase_automaton
 from hyperspan.inference.exponentials import exp_kernel
 from hyperspan.inference.frontier import (
     WINDOW_BOUND,
+    StaircaseTable,
     frontier_block_kernel,
     in_logs_kernel,
     is_within_bounds_kernel,
@@ -400,10 +402,6 @@ def lanes_expected_kernel(n_nodes, label_weight, n_words, least, room, kept, exp
     at_weights = (n_nodes + 2) * size
     at_back = at_weights + n_weights * LANES
     at_moved = at_back + size
-    total = np.empty(LANES)
-    has_least = False
-    for lane in range(LANES):
-        has_least = has_least or least[lane] > 0.0
     room[at_back : at_back + size] = 0.0
     for lane in range(LANES):
         room[at_back + lane] = 1.0 / room[lane]
@@ -412,15 +410,7 @@ def lanes_expected_kernel(n_nodes, label_weight, n_words, least, room, kept, exp
         copy_kernel(weights[word].reshape(-1), 0, room, at_weights, n_weights * LANES)
         word_forward_kernel(n_nodes, room)
         nodes_backward_kernel(n_nodes, room)
-        if has_least:
-            total[:] = 0.0
-            for state in range(n_states):
-                for lane in range(LANES):
-                    total[lane] = max(total[lane], room[at_back + state * LANES + lane])
-            for lane in range(LANES):
-                bound = 1.0 / max(exps[word, 0, lane] + exps[word, 1, lane], least[lane])
-                if least[lane] > 0.0 and word < n_words[lane] and not total[lane] * least[lane] < bound:
-                    is_done[lane] = False
+        check_reach_kernel(n_nodes, room, n_words, least, exps, word, is_done)
         start_backward_kernel(n_nodes, room)
         for label in range(exps.shape[1]):
             weight = label if label < 2 else 2 + label_weight[label]
@@ -440,8 +430,169 @@ def spread_kernel(exps, first_word, first_label, n_words, is_done, expected):
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
+def lanes_borders_kernel(table, lanes, exps, weights):
+    """Sum all lanes up to and from every border, and say how probable starts and links are at every word.
+
+    The product of what leads to a border and what comes from there is 1. Lanes are given up as in
+    `lanes_expected_kernel`.
+    """
+    n_nodes, longest = table.n_nodes, exps.shape[0]
+    room, kept, back, n_words, least = lanes.room, lanes.kept, lanes.back, lanes.n_words, lanes.least
+    lanes_forward_kernel(n_nodes, n_words, least, room, True, kept, exps, weights, lanes.log_total, lanes.is_done)
+    n_weights, size = 2 + 4 * n_nodes, LANES << n_nodes
+    at_weights = (n_nodes + 2) * size
+    at_back = at_weights + n_weights * LANES
+    at_moved = at_back + size
+    copy_kernel(room, 0, kept, longest * size, size)
+    room[at_back : at_back + size] = 0.0
+    for lane in range(LANES):
+        room[at_back + lane] = 1.0 / room[lane]
+    copy_kernel(room, at_back, back, longest * size, size)
+    for word in range(longest - 1, -1, -1):
+        copy_kernel(kept, word * size, room, 0, size)
+        copy_kernel(weights[word].reshape(-1), 0, room, at_weights, n_weights * LANES)
+        word_forward_kernel(n_nodes, room)
+        nodes_backward_kernel(n_nodes, room)
+        check_reach_kernel(n_nodes, room, n_words, least, exps, word, lanes.is_done)
+        start_backward_kernel(n_nodes, room)
+        copy_kernel(room, at_back, back, word * size, size)
+        for lane in range(LANES):
+            lanes.start_prob[word, lane] = exps[word, 1, lane] * room[at_moved + LANES + lane]
+        links_kernel(table, room, at_moved, exps[word], lanes.link_prob[word])
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def links_kernel(table, room, at_moved, exps, link_prob):
+    """Sum the probabilities of the edges of a word into those of links, of shape (3 * n_nodes, LANES)."""
+    link_prob[:] = 0.0
+    for label in range(2, exps.shape[0]):
+        weight = 2 + table.label_weight[label]
+        for child in range(3):
+            if table.label_children[label] >> child & 1:
+                link = 3 * table.label_node[label] + child
+                for lane in range(LANES):
+                    link_prob[link, lane] += exps[label, lane] * room[at_moved + weight * LANES + lane]
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def check_reach_kernel(n_nodes, room, n_words, least, exps, word, is_done):
+    """Give up lanes in which what underflowed at a word may matter: see `frontier`."""
+    n_states = 1 << n_nodes
+    at_back = ((n_nodes + 2) * n_states + 2 + 4 * n_nodes) * LANES
+    for lane in range(LANES):
+        if least[lane] > 0.0 and word < n_words[lane]:
+            top = 0.0
+            for state in range(n_states):
+                top = max(top, room[at_back + state * LANES + lane])
+            bound = 1.0 / max(exps[word, 0, lane] + exps[word, 1, lane], least[lane])
+            is_done[lane] = is_done[lane] and top * least[lane] < bound
+
+
+class Lanes(NamedTuple):
+    """What is summed in each lane, and the room that it takes.
+
+    Attributes
+    ----------
+    first, n_words, first_label : int64 arrays of shape (LANES,)
+        Where the sentence begins, how many words it has (none if the lane is empty), where the block's labels begin.
+    least : float64 array of shape (LANES,)
+        How small a sum may get.
+    log_total : float64 array of shape (LANES,)
+    is_done : bool array of shape (LANES,)
+        Whether the lane came to an end.
+    exps : float64 array of shape (longest, n_labels, LANES)
+    weights : float64 array of shape (longest, 2 + 4 * n_nodes, LANES)
+    room : float64 array
+        For one word.
+    kept, back : float64 arrays of (longest + 1) * n_states * LANES
+        The sums up to and from every border.
+    start_prob : float64 array of shape (longest, LANES)
+        How probable it is that T starts something at a word.
+    link_prob : float64 array of shape (longest, 3 * n_nodes, LANES)
+        How probable it is that a node has a child there, at ``3 * node + log2(child)``.
+    """
+
+    first: NDArray[np.int64]
+    n_words: NDArray[np.int64]
+    first_label: NDArray[np.int64]
+    least: NDArray[np.float64]
+    log_total: NDArray[np.float64]
+    is_done: NDArray[np.bool_]
+    exps: NDArray[np.float64]
+    weights: NDArray[np.float64]
+    room: NDArray[np.float64]
+    kept: NDArray[np.float64]
+    back: NDArray[np.float64]
+    start_prob: NDArray[np.float64]
+    link_prob: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, table: StaircaseTable, longest: int) -> Lanes:
+        """Return empty lanes for sentences of up to so many words; none if the staircase does not run in lanes."""
+        n_nodes, n_labels = table.n_nodes, len(table.label_weight)
+        if n_nodes not in FITTING_NODES:
+            longest = -1
+        n_words, n_weights, size = max(0, longest), 2 + 4 * n_nodes, LANES << n_nodes
+        return cls(
+            np.zeros(LANES, np.int64),
+            np.zeros(LANES, np.int64),
+            np.zeros(LANES, np.int64),
+            np.zeros(LANES),
+            np.empty(LANES),
+            np.zeros(LANES, np.bool_),
+            np.empty((n_words, n_labels, LANES)),
+            np.empty((n_words, n_weights, LANES)),
+            np.zeros((n_nodes + 3) * size + 2 * n_weights * LANES),
+            np.empty((longest + 1) * size),
+            np.empty((longest + 1) * size),
+            np.empty((n_words, LANES)),
+            np.empty((n_words, 3 * n_nodes, LANES)),
+        )
+
+    @property
+    def are_fitting(self) -> bool:
+        """Whether the staircase runs in lanes."""
+        return len(self.kept) > 0
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def prepare_lanes_kernel(table, scores, may_reach, lanes):
+    """Fill the weights of all lanes, and how small a sum may get in each; return those of the words that there are.
+
+    Beyond the bounds of `frontier` no sum may get small, unless it ``may_reach`` as far as nothing is lost.
+    """
+    n_words, first, first_label, least = lanes.n_words, lanes.first, lanes.first_label, lanes.least
+    most_words, window = n_words.max(), table.n_nodes + 1
+    exps, weights = lanes.exps[:most_words], lanes.weights[:most_words]
+    lowest, highest = np.empty(LANES), np.empty(LANES)
+    fill_kernel(scores, first, first_label, n_words, exps.shape[1], exps)
+    range_kernel(exps, n_words, lowest, highest)
+    for lane in range(LANES):
+        least[lane] = 0.0
+        is_narrow = ((highest[lane] - lowest[lane]) * window + table.log_growth) * window < WINDOW_BOUND
+        last = first[lane] + n_words[lane]
+        if not is_narrow and not is_within_bounds_kernel(table, first_label[lane], scores, first[lane], last):
+            reach = reach_kernel(table, first_label[lane], scores, first[lane], last) if may_reach else 0.0
+            least[lane] = 1.0 / reach if reach > 0.0 else np.inf
+    exp_kernel(exps.reshape(-1))
+    gather_kernel(table.label_weight, exps, weights)
+    return exps, weights
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
 def lanes_blocks_kernel(
-    table, automaton, first_labels, scores, first_word, begin, end, by_length, wants_expected, log_partition, expected
+    table,
+    automaton,
+    first_labels,
+    scores,
+    first_word,
+    begin,
+    end,
+    by_length,
+    wants_expected,
+    lanes,
+    log_partition,
+    expected,
 ):
     """Sum blocks of the same staircase over the sentences from begin to end, several at a time.
 
@@ -451,18 +602,13 @@ def lanes_blocks_kernel(
     """
     n_nodes, n_labels, n_blocks = table.n_nodes, table.label_weight.shape[0], first_labels.shape[0]
     n_sums = n_blocks * (end - begin)
-    longest = 0
-    for sentence in range(begin, end):
-        longest = max(longest, first_word[sentence + 1] - first_word[sentence])
-    n_states, n_weights = 1 << n_nodes, 2 + 4 * n_nodes
-    window = n_nodes + 1
-    room = np.zeros(((n_nodes + 3) * n_states + 2 * n_weights) * LANES)
-    kept = np.empty(longest * n_states * LANES if wants_expected else 0)
-    all_exps, all_weights = np.empty((longest, n_labels, LANES)), np.empty((longest, n_weights, LANES))
-    first, n_words = np.zeros(LANES, np.int64), np.zeros(LANES, np.int64)
-    first_label, least = np.zeros(LANES, np.int64), np.zeros(LANES)
-    lowest, highest = np.empty(LANES), np.empty(LANES)
-    log_total, is_done = np.empty(LANES), np.zeros(LANES, np.bool_)
+    first, n_words, first_label, log_total, is_done = (
+        lanes.first,
+        lanes.n_words,
+        lanes.first_label,
+        lanes.log_total,
+        lanes.is_done,
+    )
     for at in range(0, n_sums, LANES):
         n_words[:] = 0
         for lane in range(min(LANES, n_sums - at)):
@@ -471,26 +617,25 @@ def lanes_blocks_kernel(
             # An empty sentence at the end begins behind the last word, where there is nothing to read.
             first[lane] = first_word[sentence] if n_words[lane] > 0 else 0
             first_label[lane] = first_labels[block]
-        most_words = n_words.max()
-        exps, weights = all_exps[:most_words], all_weights[:most_words]
-        fill_kernel(scores, first, first_label, n_words, n_labels, exps)
-        range_kernel(exps, n_words, lowest, highest)
-        for lane in range(LANES):
-            least[lane] = 0.0
-            is_narrow = ((highest[lane] - lowest[lane]) * window + table.log_growth) * window < WINDOW_BOUND
-            last = first[lane] + n_words[lane]
-            if not is_narrow and not is_within_bounds_kernel(table, first_label[lane], scores, first[lane], last):
-                reach = reach_kernel(table, first_label[lane], scores, first[lane], last) if wants_expected else 0.0
-                least[lane] = 1.0 / reach if reach > 0.0 else np.inf
-        exp_kernel(exps.reshape(-1))
-        gather_kernel(table.label_weight, exps, weights)
+        exps, weights = prepare_lanes_kernel(table, scores, wants_expected, lanes)
         if wants_expected:
             lanes_expected_kernel(
-                n_nodes, table.label_weight, n_words, least, room, kept, exps, weights, log_total, is_done
+                n_nodes,
+                table.label_weight,
+                n_words,
+                lanes.least,
+                lanes.room,
+                lanes.kept,
+                exps,
+                weights,
+                log_total,
+                is_done,
             )
             spread_kernel(exps, first, first_label, n_words, is_done, expected)
         else:
-            lanes_forward_kernel(n_nodes, n_words, least, room, False, kept, exps, weights, log_total, is_done)
+            lanes_forward_kernel(
+                n_nodes, n_words, lanes.least, lanes.room, False, lanes.kept, exps, weights, log_total, is_done
+            )
         for lane in range(min(LANES, n_sums - at)):
             sentence, block = begin + by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
             if is_done[lane]:
@@ -519,6 +664,7 @@ def sum_blocks(
     n_sentences = len(first_word) - 1
     log_partition = np.empty((len(structure.blocks), n_sentences))
     by_length = np.argsort(-np.diff(first_word), kind="stable")
+    longest = int(np.diff(first_word).max(initial=0))
     for staircase, numbers in _blocks_by_staircase(structure).items():
         table, automaton = staircase_table(staircase), staircase_automaton(staircase)
         first_labels = np.array([structure.blocks[number].first_label for number in numbers])
@@ -526,7 +672,18 @@ def sum_blocks(
             found = np.empty((len(numbers), n_sentences))
             with np.errstate(all="ignore"):  # for runs without the compiler: a lane that is given up may hold anything
                 lanes_blocks_kernel(
-                    table, automaton, first_labels, scores, first_word, 0, n_sentences, by_length, True, found, expected
+                    table,
+                    automaton,
+                    first_labels,
+                    scores,
+                    first_word,
+                    0,
+                    n_sentences,
+                    by_length,
+                    True,
+                    Lanes.of(table, longest),
+                    found,
+                    expected,
                 )
             log_partition[numbers] = found
             continue
@@ -549,6 +706,7 @@ def chance_of_mentions(
     chance = np.ones((len(structure.blocks), n_sentences))
     has_words = np.diff(first_word) > 0
     by_length = np.argsort(-np.diff(first_word), kind="stable")
+    longest = int(np.diff(first_word).max(initial=0))
     for staircase, numbers in _blocks_by_staircase(structure).items():
         if staircase.n_nodes not in FITTING_NODES or has_words.sum() * len(numbers) < FEWEST_LANES:
             continue
@@ -566,6 +724,7 @@ def chance_of_mentions(
                 n_sentences,
                 by_length,
                 False,
+                Lanes.of(table, longest),
                 log_partition,
                 scores[:0],
             )

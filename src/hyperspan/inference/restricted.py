@@ -3,199 +3,33 @@
 The probability of a mention is the share of the total that is left when every node on its path must be active and must
 have the link the path needs. Outside the mention's words nothing is restricted, so the sums before and after them are
 computed once per sentence and a mention costs only its own words. Each further link can only lower the probability, so
-a depth-first search that gives up below a threshold finds *every* mention at least that probable.
+a depth-first search that gives up below a threshold finds *every* mention at least that probable. Nor is it ever more
+probable than each of its links is by itself, so most links need not be tried.
 
-All of it exists twice, in scaled products and in log space, chosen per sentence by the bounds of `frontier`. Vectors
-over states at the border before word w are row w of the tables; in scaled products they are divided by ``scales``.
+All of it exists twice, in scaled products and in log space, as `borders` has chosen for the sentence.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
-from hyperspan.inference.automaton import Automaton
-from hyperspan.inference.frontier import (
-    StaircaseTable,
-    is_within_bounds_kernel,
-    node_backward_kernel,
-    node_forward_kernel,
-    reach_kernel,
-    start_backward_kernel,
-    start_forward_kernel,
-    total_kernel,
-    weigh_kernel,
-    word_forward_kernel,
+from hyperspan.inference.borders import (
+    borders_of_sentence_kernel,
+    fill_lanes_kernel,
+    lane_borders_kernel,
+    rescale_kernel,
 )
-from hyperspan.inference.paths import arc_weight, log_forward_kernel, log_total_kernel
+from hyperspan.inference.frontier import node_forward_kernel, start_forward_kernel
+from hyperspan.inference.lanes import LANES
+from hyperspan.inference.paths import arc_weight
 from hyperspan.structures.staircase import END, STAY, STEP
 
 _END, _STAY, _STEP = END, STAY, STEP
-
-
-class Borders(NamedTuple):
-    """The sums up to and from every word border of one sentence and block; see the module's text.
-
-    ``is_log`` tells which kind they are. ``exps`` (n_words, n_labels) and ``scales`` (n_words,) belong to scaled
-    products only.
-    """
-
-    is_log: bool
-    log_total: float
-    forward: NDArray[np.float64]
-    backward: NDArray[np.float64]
-    start_prob: NDArray[np.float64]
-    exps: NDArray[np.float64]
-    scales: NDArray[np.float64]
-
-
-def find_borders(
-    table: StaircaseTable, automaton: Automaton, scores: NDArray[np.float64], *, in_logs: bool = False
-) -> Borders:
-    """Sum one sentence of one block up to and from every word border; ``scores`` has shape (n_words, n_labels).
-
-    With ``in_logs`` in log space, even where scaled products would do.
-    """
-    room = border_room(len(scores), table)
-    return Borders(*borders_of_sentence_kernel(table, automaton, scores, in_logs, room))
-
-
-def border_room(n_words: int, table: StaircaseTable) -> tuple[NDArray[np.float64], ...]:
-    """Return room for the borders of a sentence of so many words: forward, backward, start_prob, exps, scales."""
-    n_states, n_labels = 1 << table.n_nodes, len(table.label_node)
-    return (
-        np.empty((n_words + 1, n_states)),
-        np.empty((n_words + 1, n_states)),
-        np.empty(n_words),
-        np.empty((n_words, n_labels)),
-        np.empty(n_words),
-    )
-
-
-@numba.njit(nogil=True, cache=True)
-def borders_of_sentence_kernel(table, automaton, scores, in_logs, room):
-    """Sum one sentence of one block up to and from every word border: in scaled products, or else in log space.
-
-    ``scores`` has shape (n_words, n_labels); ``room`` is as `border_room` makes it, for so many words or more.
-    """
-    n_words = scores.shape[0]
-    forward, backward, start_prob = room[0][: n_words + 1], room[1][: n_words + 1], room[2][:n_words]
-    exps, scales = room[3][:n_words], room[4][:n_words]
-    is_within_bounds = is_within_bounds_kernel(table, 0, scores, 0, n_words)
-    reach = np.inf if is_within_bounds else reach_kernel(table, 0, scores, 0, n_words)
-    log_total, is_done = -np.inf, False
-    if reach > 0.0 and not in_logs:
-        log_total, is_done = borders_kernel(table, scores, reach, exps, forward, backward, scales, start_prob)
-    if not is_done:
-        log_total = log_borders_kernel(automaton, scores, forward, backward, start_prob)
-    return Borders(not is_done, log_total, forward, backward, start_prob, exps, scales)
-
-
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def rescale_kernel(states, source, n_states):
-    """Divide states by their sum, unless that is 0, and return it."""
-    total = total_kernel(states, source, n_states)
-    if total > 0.0:
-        for state in range(source, source + n_states):
-            states[state] /= total
-    return total
-
-
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def borders_kernel(table, scores, reach, exps, forward, backward, scales, start_prob):
-    """Fill the sums before and after every word border of one sentence, in scaled products.
-
-    ``scores`` and ``exps`` have shape (n_words, n_labels), ``forward`` and ``backward`` (n_words + 1, n_states),
-    ``scales`` and ``start_prob`` (n_words,). Every product of a forward and a backward row is 1 afterwards. Returns the
-    log partition function; if it is -inf the tables mean nothing. Also returns whether it came to an end, with
-    ``reach`` as in `frontier.frontier_expected_kernel`.
-    """
-    n_words, n_nodes, n_states = scores.shape[0], table.n_nodes, 1 << table.n_nodes
-    least = 1.0 / reach
-    states = np.empty((n_nodes + 2) * n_states)
-    weights = np.empty((n_words, 4 * n_nodes))
-    weigh_kernel(table, 0, scores, 0, n_words, exps, weights)
-    forward[0, :] = 0.0
-    forward[0, 0] = 1.0
-    log_total = 0.0
-    for word in range(n_words):
-        states[:n_states] = forward[word]
-        last = word_forward_kernel(n_nodes, states, 0, exps, weights, word)
-        scales[word] = rescale_kernel(states, last, n_states)
-        if scales[word] <= least:
-            return -np.inf, least == 0.0
-        log_total += math.log(scales[word])
-        forward[word + 1] = states[last : last + n_states]
-    if forward[n_words, 0] <= least:
-        return -np.inf, least == 0.0
-    log_total += math.log(forward[n_words, 0])
-    backward[n_words, :] = 0.0
-    backward[n_words, 0] = 1.0 / forward[n_words, 0]
-    for word in range(n_words - 1, -1, -1):
-        back = backward[word]
-        if least > 0.0:
-            top = 0.0
-            for state in range(n_states):
-                top = max(top, backward[word + 1, state])
-            if top * least >= scales[word]:
-                return log_total, False
-        for state in range(n_states):
-            back[state] = backward[word + 1, state] / scales[word]
-        for node in range(n_nodes):
-            node_backward_kernel(
-                states,  # only the sums it returns depend on the states, and they are not used here
-                0,
-                back,
-                n_states,
-                node,
-                weights[word, 4 * node],
-                weights[word, 4 * node + 1],
-                weights[word, 4 * node + 2],
-                weights[word, 4 * node + 3],
-            )
-        states[:n_states] = forward[word]
-        _, by_start = start_backward_kernel(states, 0, back, n_states, exps[word, 0], exps[word, 1])
-        start_prob[word] = exps[word, 1] * by_start
-    return log_total, True
-
-
-@numba.njit(nogil=True, cache=True)
-def log_borders_kernel(automaton, scores, forward, backward, start_prob):
-    """Fill the same tables in log space; there every product of a forward and a backward row is the total."""
-    n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
-    first_arc, arc_from, arc_label = automaton.first_arc, automaton.arc_from, automaton.arc_label
-    table = np.empty((n_words * n_phases + 1, n_states))
-    log_forward_kernel(automaton, scores, table)
-    log_total = log_total_kernel(automaton, table)
-    for word in range(n_words + 1):
-        forward[word] = table[word * n_phases]
-    for state in range(n_states):
-        backward[n_words, state] = 0.0 if automaton.final[state] else -np.inf
-    after, before = np.empty(n_states), np.empty(n_states)
-    for word in range(n_words - 1, -1, -1):
-        after[:] = backward[word + 1]
-        start_prob[word] = 0.0
-        for phase in range(n_phases - 1, -1, -1):
-            before[:] = -np.inf
-            for state in range(n_states):
-                if after[state] == -np.inf:
-                    continue
-                for arc in range(first_arc[phase * n_states + state], first_arc[phase * n_states + state + 1]):
-                    value = after[state] + arc_weight(automaton, arc, word, scores)
-                    if value == -np.inf:
-                        continue
-                    source = arc_from[arc]
-                    low, high = min(before[source], value), max(before[source], value)
-                    before[source] = high + math.log1p(math.exp(low - high))
-                    if phase == 0 and arc_label[arc] == 1:
-                        start_prob[word] += math.exp(forward[word, source] + value - log_total)
-            after[:] = before
-        backward[word] = after
-    return log_total
+_SLACK = 1e-6
+"""What rounding may take off a probability, relatively: more than it ever does."""
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
@@ -348,7 +182,7 @@ def probable_kernel(table, automaton, borders, scores, threshold, most_steps, fo
     nodes, next_child = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     allowed = np.ones(table.label_node.shape[0], dtype=np.bool_)
     active = np.zeros(n_nodes, dtype=np.bool_)
-    n_found, n_steps = 0, 0
+    n_found, n_steps, least_link = 0, 0, threshold * (1.0 - _SLACK)
     for start in range(n_words):
         if borders.start_prob[start] < threshold:
             continue
@@ -360,15 +194,15 @@ def probable_kernel(table, automaton, borders, scores, threshold, most_steps, fo
         depth, nodes[0], next_child[0] = 0, 0, 0
         while depth >= 0:
             child = 1 << next_child[depth]
-            next_child[depth] += 1
             node, word = nodes[depth], start + depth
-            exists = child == _END or word + 1 < n_words
-            has_child = allow_child_kernel(table, node, child, allowed)
-            allowed[0] = depth > 0
-            active[:] = False
-            active[node] = True
+            may_exist = child == _END or word + 1 < n_words
+            may_exist = may_exist and borders.link_prob[word, 3 * node + next_child[depth]] >= least_link
+            next_child[depth] += 1
             prob = 0.0
-            if exists and has_child:
+            if may_exist and allow_child_kernel(table, node, child, allowed):
+                allowed[0] = depth > 0
+                active[:] = False
+                active[node] = True
                 if n_steps >= most_steps:
                     return n_found, True
                 n_steps += 1
@@ -442,6 +276,32 @@ def path_log_prob_kernel(table, automaton, borders, scores, n_parts, parts, allo
 
 
 @numba.njit(nogil=True, cache=True)
+def borders_in_block_kernel(table, automaton, first_label, scores, first, last, lanes, lane, room, of_block):
+    """Return the borders of one sentence of one block, out of its lane if it has one, and its scores in ``of_block``.
+
+    ``room`` is as `border_room` makes it; ``of_block`` has shape (longest, n_labels).
+    """
+    here = of_block[: last - first]
+    for word in range(first, last):
+        for label in range(of_block.shape[1]):
+            here[word - first, label] = scores[word, first_label + label]
+    if lanes.kept.shape[0] > 0 and lanes.is_done[lane]:
+        return lane_borders_kernel(table.n_nodes, lanes, lane, room), here
+    return borders_of_sentence_kernel(table, automaton, here, False, room), here
+
+
+@numba.njit(nogil=True, cache=True)
+def may_start_kernel(lanes, lane, threshold):
+    """Say whether something starts in a lane that is at least so probable, as far as that is known."""
+    if lanes.kept.shape[0] == 0 or not lanes.is_done[lane]:
+        return True
+    highest = 0.0
+    for word in range(lanes.n_words[lane]):
+        highest = max(highest, lanes.start_prob[word, lane])
+    return highest >= threshold
+
+
+@numba.njit(nogil=True, cache=True)
 def probable_block_kernel(
     table,
     automaton,
@@ -453,6 +313,7 @@ def probable_block_kernel(
     threshold,
     most_steps,
     limit,
+    lanes,
     room,
     impossible,
     was_cut,
@@ -461,26 +322,29 @@ def probable_block_kernel(
     found_n_parts,
     found_parts,
 ):
-    """Find the probable mentions of one block in wanted sentences, until there is no room for ``limit`` more.
+    """Find the probable mentions of one block in wanted sentences, until there is no room for ``limit`` more of each.
 
     ``wanted`` are their numbers, of which those from begin on are looked at; ``room`` is as `border_room` makes it for
     the longest sentence. ``impossible`` and ``was_cut`` of shape (n_sentences,) are set where there is no outcome, and
     where a search was cut short; ``found_sentence`` says whose the mentions are. Returns where in ``wanted`` to go on,
     and how many mentions were found.
     """
-    n_labels = table.label_node.shape[0]
-    of_block = np.empty((room[3].shape[0], n_labels))
+    of_block = np.empty((room[3].shape[0], table.label_node.shape[0]))
     n_found = 0
     for rank in range(begin, wanted.shape[0]):
-        if n_found + limit > found_prob.shape[0]:
-            return rank, n_found
+        lane = (rank - begin) % LANES
+        if lane == 0:
+            if n_found + LANES * limit > found_prob.shape[0]:
+                return rank, n_found
+            if lanes.kept.shape[0] > 0:
+                fill_lanes_kernel(table, first_label, scores, first_word, wanted, rank, lanes)
+        if not may_start_kernel(lanes, lane, threshold):
+            continue
         sentence = wanted[rank]
-        first, n_words = first_word[sentence], first_word[sentence + 1] - first_word[sentence]
-        here = of_block[:n_words]
-        for word in range(n_words):
-            for label in range(n_labels):
-                here[word, label] = scores[first + word, first_label + label]
-        borders = borders_of_sentence_kernel(table, automaton, here, False, room)
+        first, last = first_word[sentence], first_word[sentence + 1]
+        borders, here = borders_in_block_kernel(
+            table, automaton, first_label, scores, first, last, lanes, lane, room, of_block
+        )
         if borders.log_total == -np.inf:
             impossible[sentence] = True
             continue
@@ -503,31 +367,29 @@ def probable_block_kernel(
 
 @numba.njit(nogil=True, cache=True)
 def path_probs_block_kernel(
-    table, automaton, first_label, scores, first_word, sentence_of, n_parts, parts, room, log_probs
+    table, automaton, first_label, scores, first_word, wanted, begin, end, n_parts, parts, lanes, room, log_probs
 ):
-    """Fill ``log_probs`` with the log probability of each of many mentions of one block, in order of their sentences.
+    """Fill ``log_probs`` with the log probability of each of many mentions of one block.
 
-    ``sentence_of`` and ``n_parts`` have shape (n_mentions,), ``parts`` (n_mentions, most_parts, 2); ``room`` is as
-    `border_room` makes it for the longest sentence.
+    Those of the sentence ``wanted[rank]`` are ``begin[rank] : end[rank]``. ``n_parts`` has shape
+    (n_mentions,), ``parts`` (n_mentions, most_parts, 2); ``room`` is as `border_room` makes it for the longest.
     """
     n_nodes, n_states, n_labels = table.n_nodes, 1 << table.n_nodes, table.label_node.shape[0]
     of_block = np.empty((room[3].shape[0], n_labels))
     states, weights, vectors = np.empty((n_nodes + 2) * n_states), np.empty(4 * n_nodes), np.empty((4, n_states))
     allowed, active = np.ones(n_labels, dtype=np.bool_), np.zeros(n_nodes, dtype=np.bool_)
-    at, n_mentions = 0, sentence_of.shape[0]
-    while at < n_mentions:
-        sentence = sentence_of[at]
-        first, n_words = first_word[sentence], first_word[sentence + 1] - first_word[sentence]
-        here = of_block[:n_words]
-        for word in range(n_words):
-            for label in range(n_labels):
-                here[word, label] = scores[first + word, first_label + label]
-        borders = borders_of_sentence_kernel(table, automaton, here, False, room)
-        while at < n_mentions and sentence_of[at] == sentence:
+    for rank in range(wanted.shape[0]):
+        lane = rank % LANES
+        if lane == 0 and lanes.kept.shape[0] > 0:
+            fill_lanes_kernel(table, first_label, scores, first_word, wanted, rank, lanes)
+        first, last = first_word[wanted[rank]], first_word[wanted[rank] + 1]
+        borders, here = borders_in_block_kernel(
+            table, automaton, first_label, scores, first, last, lanes, lane, room, of_block
+        )
+        for at in range(begin[rank], end[rank]):
             if borders.log_total == -np.inf:
                 log_probs[at] = -np.inf
             else:
                 log_probs[at] = path_log_prob_kernel(
                     table, automaton, borders, here, n_parts[at], parts[at], allowed, active, states, weights, vectors
                 )
-            at += 1

@@ -5,7 +5,8 @@ What a `Distribution` says of one sentence, for as many as one likes: the same n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,13 +16,14 @@ from hyperspan.errors import StructureError
 from hyperspan.inference.automaton import staircase_automaton
 from hyperspan.inference.base import NO_OUTCOME, check_at_least_one, steps_for
 from hyperspan.inference.batch import check_first_word, check_scores, sum_batch
-from hyperspan.inference.best import best_of_block
+from hyperspan.inference.best import best_of_block, plain_paths_kernel
+from hyperspan.inference.borders import border_room
 from hyperspan.inference.frontier import staircase_table
-from hyperspan.inference.lanes import chance_of_mentions
+from hyperspan.inference.lanes import LANES, Lanes, chance_of_mentions
 from hyperspan.inference.outcomes import MOST_MENTIONS, most_probable
-from hyperspan.inference.restricted import border_room, path_probs_block_kernel, probable_block_kernel
-from hyperspan.mentions import Mention
-from hyperspan.structures.decoding import BlockEdges, Decoded
+from hyperspan.inference.restricted import path_probs_block_kernel, probable_block_kernel
+from hyperspan.mentions import Mention, Span, in_order
+from hyperspan.structures.decoding import BlockEdges, Decoded, enough_of_blocks
 from hyperspan.structures.hypergraph import Block, Hypergraph
 from hyperspan.structures.staircase import START
 
@@ -56,6 +58,10 @@ class Sentences(NamedTuple):
         """How many words the longest has."""
         return int(np.diff(self.first_word).max(initial=0))
 
+    def by_length(self, numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the numbers of sentences from the longest to the shortest: lanes then end at about the same time."""
+        return numbers[np.argsort(-np.diff(self.first_word)[numbers], kind="stable")]
+
     def checked(self) -> Sentences:
         """Return the same, in the form that kernels need.
 
@@ -89,7 +95,7 @@ def probable_in(sentences: Sentences, threshold: float = 0.3, *, limit: int = MO
     found: list[list[Mention]] = [[] for _ in range(n_sentences)]
     for block, chance in zip(sentences.structure.blocks, _chances(sentences), strict=True):
         wanted = np.flatnonzero(chance >= threshold * (1.0 - _SLACK))
-        _find_probable(sentences, block, wanted, threshold, limit, impossible, was_cut, found)
+        _find_probable(sentences, block, sentences.by_length(wanted), threshold, limit, impossible, was_cut, found)
     return [
         Decoded(()) if is_impossible else most_probable(here, limit, is_cut)
         for here, is_impossible, is_cut in zip(found, impossible.tolist(), was_cut.tolist(), strict=True)
@@ -114,8 +120,8 @@ def _find_probable(
     found: list[list[Mention]],
 ) -> None:
     table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
-    room = border_room(sentences.longest, table)
-    capacity = max(_ROOM, limit)
+    lanes, room = Lanes.of(table, sentences.longest), border_room(sentences.longest, table)
+    capacity = max(_ROOM, LANES * limit)
     sentence_of, probs = np.empty(capacity, dtype=np.int64), np.empty(capacity)
     n_parts = np.empty(capacity, dtype=np.int64)
     parts = np.empty((capacity, block.staircase.n_parts, 2), dtype=np.int64)
@@ -132,6 +138,7 @@ def _find_probable(
             threshold,
             steps_for(table.n_nodes),
             limit,
+            lanes,
             room,
             impossible,
             was_cut,
@@ -140,9 +147,10 @@ def _find_probable(
             n_parts,
             parts,
         )
-        columns = (sentence_of, probs, n_parts, parts)
-        for whose, prob, n, spans in zip(*(column[:n_found].tolist() for column in columns), strict=True):
-            found[whose].append(Mention(block.type, tuple(map(tuple, spans[:n])), prob))
+        spans = _spans(n_parts[:n_found], parts)
+        rows = zip(sentence_of[:n_found].tolist(), probs[:n_found].tolist(), spans, strict=True)
+        for whose, prob, of_mention in rows:
+            found[whose].append(Mention(block.type, of_mention, prob))
 
 
 def best_in(sentences: Sentences) -> list[list[BlockEdges]]:
@@ -155,25 +163,90 @@ def best_in(sentences: Sentences) -> list[list[BlockEdges]]:
     """
     sentences = sentences.checked()
     best: list[list[BlockEdges]] = [[] for _ in range(sentences.n_sentences)]
+    for block, labels in _best_labels(sentences):
+        for sentence, edges in _edges_of(sentences, block, labels).items():
+            best[sentence].append(edges)
+    return best
+
+
+def enough_in(sentences: Sentences) -> list[Decoded]:
+    """Return as few mentions as explain the best encoding of each sentence.
+
+    Raises
+    ------
+    StructureError
+        If every encoding of a sentence is forbidden.
+
+    Examples
+    --------
+    >>> from hyperspan.structures.hypergraph import shared_structure
+    >>> scores = np.zeros((3, 5))
+    >>> scores[0, 1] = 1.0
+    >>> [decoded] = enough_in(Sentences(shared_structure(["Finding"], 1), scores, np.array([0, 3])))
+    >>> [mention.parts for mention in decoded.mentions]
+    [((0, 1),)]
+    """
+    sentences = sentences.checked()
+    plain: list[list[Mention]] = [[] for _ in range(sentences.n_sentences)]
+    tangled: dict[int, list[BlockEdges]] = {}
+    for block, labels in _best_labels(sentences):
+        is_plain = _read_plain(sentences, block, labels, plain)
+        labels[np.repeat(is_plain, np.diff(sentences.first_word))] = -1
+        for sentence, edges in _edges_of(sentences, block, labels).items():
+            tangled.setdefault(sentence, []).append(edges)
+    decoded = [Decoded(in_order(here)) for here in plain]
+    for sentence, blocks in tangled.items():
+        rest = enough_of_blocks(blocks)
+        decoded[sentence] = replace(rest, mentions=in_order([*plain[sentence], *rest.mentions]))
+    return decoded
+
+
+def _best_labels(sentences: Sentences) -> Iterator[tuple[Block, NDArray[np.int8]]]:
+    """Yield each block with the labels of the best encodings, as `best_of_block` returns them."""
     for block in sentences.structure.blocks:
         table = staircase_table(block.staircase)
         best_score, labels = best_of_block(table, sentences.scores, sentences.first_word, block.first_label)
         if np.any(best_score == -np.inf):
             raise StructureError(NO_OUTCOME)
-        begun = np.flatnonzero(labels[:, 0] == START)
-        words, nodes = np.nonzero(labels[:, 1:] >= 0)
-        bits = table.label_children[labels[words, nodes + 1]]
-        sentence_of_start = np.searchsorted(sentences.first_word, begun, side="right") - 1
-        sentence_of_node = np.searchsorted(sentences.first_word, words, side="right") - 1
-        found: dict[int, BlockEdges] = {}
-        for sentence, word in _by_sentence(sentences, sentence_of_start, begun):
-            found.setdefault(sentence, (block, {}, []))[2].append(word)
-        rows = zip(_by_sentence(sentences, sentence_of_node, words), nodes.tolist(), bits.tolist(), strict=True)
-        for (sentence, word), node, children in rows:
-            found[sentence][1][word, node] = children
-        for sentence, edges in found.items():
-            best[sentence].append(edges)
-    return best
+        yield block, labels
+
+
+def _read_plain(
+    sentences: Sentences, block: Block, labels: NDArray[np.int8], found: list[list[Mention]]
+) -> NDArray[np.bool_]:
+    """Append the mentions of sentences whose paths neither meet nor part; say which these are."""
+    is_plain = np.empty(sentences.n_sentences, dtype=np.bool_)
+    whose, n_parts = np.empty(len(labels), dtype=np.int64), np.empty(len(labels), dtype=np.int64)
+    parts = np.empty((len(labels), block.staircase.n_parts, 2), dtype=np.int64)
+    table = staircase_table(block.staircase)
+    n_found = plain_paths_kernel(table, labels, sentences.first_word, is_plain, whose, n_parts, parts)
+    for sentence, spans in zip(whose[:n_found].tolist(), _spans(n_parts[:n_found], parts), strict=True):
+        found[sentence].append(Mention(block.type, spans))
+    return is_plain
+
+
+def _spans(n_parts: NDArray[np.int64], parts: NDArray[np.int64]) -> Iterator[tuple[Span, ...]]:
+    """Yield the parts of mentions, most of which have one."""
+    n_rows = len(n_parts)
+    columns = (n_parts, parts[:n_rows, 0, 0], parts[:n_rows, 0, 1])
+    for row, (n, start, end) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
+        yield ((start, end),) if n == 1 else tuple(map(tuple, parts[row, :n].tolist()))
+
+
+def _edges_of(sentences: Sentences, block: Block, labels: NDArray[np.int8]) -> dict[int, BlockEdges]:
+    """Return the edges of the sentences that have any, by the sentence's number."""
+    begun = np.flatnonzero(labels[:, 0] == START)
+    words, nodes = np.nonzero(labels[:, 1:] >= 0)
+    bits = staircase_table(block.staircase).label_children[labels[words, nodes + 1]]
+    sentence_of_start = np.searchsorted(sentences.first_word, begun, side="right") - 1
+    sentence_of_node = np.searchsorted(sentences.first_word, words, side="right") - 1
+    found: dict[int, BlockEdges] = {}
+    for sentence, word in _by_sentence(sentences, sentence_of_start, begun):
+        found.setdefault(sentence, (block, {}, []))[2].append(word)
+    rows = zip(_by_sentence(sentences, sentence_of_node, words), nodes.tolist(), bits.tolist(), strict=True)
+    for (sentence, word), node, children in rows:
+        found[sentence][1][word, node] = children
+    return found
 
 
 def _by_sentence(
@@ -207,7 +280,8 @@ def probs_in(sentences: Sentences, mentions: Sequence[Sequence[Mention]]) -> lis
     impossible = _without_outcome(sentences)
     for first_label, of_block in places.items():
         chosen = [mentions[sentence][rank] for sentence, rank in of_block]
-        log_probs = _log_probs(sentences, blocks[first_label], [sentence for sentence, _ in of_block], chosen)
+        sentence_of = np.array([sentence for sentence, _ in of_block], dtype=np.int64)
+        log_probs = _log_probs(sentences, blocks[first_label], sentence_of, chosen)
         for (sentence, rank), prob in zip(of_block, np.exp(np.minimum(log_probs, 0.0)).tolist(), strict=True):
             probs[sentence][rank] = 0.0 if sentence in impossible else prob
     return probs
@@ -222,23 +296,28 @@ def _without_outcome(sentences: Sentences) -> set[int]:
 
 
 def _log_probs(
-    sentences: Sentences, block: Block, sentence_of: list[int], mentions: list[Mention]
+    sentences: Sentences, block: Block, sentence_of: NDArray[np.int64], mentions: list[Mention]
 ) -> NDArray[np.float64]:
+    """Return the log probability of each mention; they come in the order of their sentences."""
     table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
     n_parts = np.array([len(mention.parts) for mention in mentions], dtype=np.int64)
     parts = np.zeros((len(mentions), block.staircase.n_parts, 2), dtype=np.int64)
     for row, mention in zip(parts, mentions, strict=True):
         row[: len(mention.parts)] = mention.parts
     log_probs = np.empty(len(mentions))
+    wanted = sentences.by_length(np.unique(sentence_of))
     path_probs_block_kernel(
         table,
         automaton,
         block.first_label,
         sentences.scores,
         sentences.first_word,
-        np.array(sentence_of, dtype=np.int64),
+        wanted,
+        np.searchsorted(sentence_of, wanted),
+        np.searchsorted(sentence_of, wanted, side="right"),
         n_parts,
         parts,
+        Lanes.of(table, sentences.longest),
         border_room(sentences.longest, table),
         log_probs,
     )

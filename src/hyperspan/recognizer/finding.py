@@ -11,12 +11,12 @@ import numpy as np
 from hyperspan.features import FeatureBlock
 from hyperspan.inference import Distribution, Outcome
 from hyperspan.inference.tags_together import TagScores, probable_tags_in, read_in, tag_probs_in
-from hyperspan.inference.together import Sentences, best_in, probable_in, probs_in
+from hyperspan.inference.together import Sentences, best_in, enough_in, probable_in, probs_in
 from hyperspan.mentions import Mention, Sentence, Unit, to_characters
 from hyperspan.recognizer.model import Model, batches
 from hyperspan.recognizer.settings import Decode
 from hyperspan.structures import Decoded, Linear, decode_all, decode_enough
-from hyperspan.structures.decoding import all_of_blocks, enough_of_blocks
+from hyperspan.structures.decoding import all_of_blocks
 from hyperspan.threads import run
 
 MOST_WORK = 1_000_000
@@ -82,8 +82,8 @@ def decoded_in(model: Model, block: FeatureBlock, decode: Decode, threshold: flo
 def _decoded_together(sentences: Sentences, decode: Decode, threshold: float) -> list[Decoded]:
     if decode == "probable":
         return probable_in(sentences, threshold)
-    reading = all_of_blocks if decode == "all" else enough_of_blocks
-    decoded = [_bounded(reading(blocks)) for blocks in best_in(sentences)]
+    read = enough_in(sentences) if decode == "enough" else map(all_of_blocks, best_in(sentences))
+    decoded = [_bounded(here) for here in read]
     probs = probs_in(sentences, [here.mentions for here in decoded])
     return [_with(here, of_sentence) for here, of_sentence in zip(decoded, probs, strict=True)]
 

@@ -12,9 +12,10 @@ from hyperspan import Mention
 from hyperspan.errors import StructureError
 from hyperspan.inference import base, distribution
 from hyperspan.inference.algebra import LOG_SUM
+from hyperspan.inference.borders import Borders, find_borders
 from hyperspan.inference.encodings import Encodings
 from hyperspan.inference.frontier_reference import frontier_reference
-from hyperspan.inference.restricted import Borders, find_borders, probable_kernel
+from hyperspan.inference.restricted import probable_kernel
 from hyperspan.inference.together import Sentences, probs_in
 from hyperspan.structures import Block, Hypergraph, Staircase, decode_all, structure
 from hyperspan.structures.staircase import NO_START, STAY

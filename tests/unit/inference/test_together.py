@@ -13,7 +13,7 @@ from hyperspan import Mention
 from hyperspan.errors import StructureError
 from hyperspan.inference import distribution
 from hyperspan.inference import together as module
-from hyperspan.inference.together import Sentences, best_in, probable_in, probs_in
+from hyperspan.inference.together import Sentences, best_in, enough_in, probable_in, probs_in
 from hyperspan.structures import Hypergraph, decode_all, decode_enough, structure
 from hyperspan.structures.decoding import all_of_blocks, enough_of_blocks
 
@@ -53,9 +53,8 @@ def test_probable_mentions_are_those_of_each_sentence(made, lengths, seed, size,
         together = probable_in(sentences, 0.05, limit=limit)
         apart = [over.probable(0.05, limit=limit) for over in one_by_one(sentences)]
         assert together == apart
-        assert [[m.prob for m in here.mentions] for here in together] == [
-            [m.prob for m in here.mentions] for here in apart
-        ]
+        for here, alone in zip(together, apart, strict=True):
+            assert [m.prob for m in here.mentions] == pytest.approx([m.prob for m in alone.mentions], rel=1e-9)
     for over, here in zip(one_by_one(sentences), probable_in(sentences, 0.05), strict=True):
         for mention in here.mentions:
             assert mention.prob == pytest.approx(over.prob_of([mention]), rel=1e-8)
@@ -73,6 +72,7 @@ def test_the_best_are_those_of_each_sentence_and_so_are_probabilities(made, leng
         assert edges == over.k_best(1)[0].edges
         assert all_of_blocks(blocks) == decode_all(made, edges)
         assert enough_of_blocks(blocks) == decode_enough(made, edges)
+    assert enough_in(sentences) == [enough_of_blocks(blocks) for blocks in best]
     mentions = [enough_of_blocks(blocks).mentions for blocks in best]
     for over, here, probs in zip(apart, mentions, probs_in(sentences, mentions), strict=True):
         assert probs == pytest.approx([over.prob_of([mention]) for mention in here], rel=1e-9, abs=1e-300)
@@ -81,7 +81,7 @@ def test_the_best_are_those_of_each_sentence_and_so_are_probabilities(made, leng
 def test_room_that_runs_out_is_emptied_and_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = sentences_of(STRUCTURES[0], [6] * 12, 3, 1.0)
     whole = probable_in(sentences, 0.01, limit=20)
-    monkeypatch.setattr(module, "_ROOM", 20)
+    monkeypatch.setattr(module, "_ROOM", 1)
     assert probable_in(sentences, 0.01, limit=20) == whole
     assert sum(len(here.mentions) for here in whole) > 60
 
