@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -29,6 +29,7 @@ LARGEST_BLOCK = 200_000
 NARROWEST_WRAP, WIDEST_WRAP = 60, 132
 """Widths between which lines are taken to be wrapped by hand or by an editor."""
 
+_LINE_ENDS = get_args(LineEnds)
 _OPEN_BRACKETS = "([{"
 _STOPS = ".!?\u203c\u203d\u2047-\u2049\u06d4\u061f\ufe52\ufe57\uff0e\uff61"
 _CLOSERS = "\"'\u00bb\u2019\u201d)\\]}"
@@ -72,8 +73,8 @@ def split_sentences(text: str, *, line_ends: LineEnds = "auto", language: str = 
 
 def sentences_of(masked: str, lines: Sequence[Line], *, line_ends: LineEnds = "auto") -> list[Span]:
     """Return the sentences of a text, with its marks masked, whose lines are known already."""
-    if line_ends not in get_args(LineEnds):
-        raise UsageError(f"line_ends is {line_ends!r}; expected one of {', '.join(get_args(LineEnds))}")
+    if line_ends not in _LINE_ENDS:
+        raise UsageError(f"line_ends is {line_ends!r}; expected one of {', '.join(_LINE_ENDS)}")
     spans: list[Span] = []
     has_full_stop = not masked.isascii() and _FULL_STOP.search(masked) is not None
     for block in _blocks(masked, lines, line_ends):
@@ -120,12 +121,14 @@ class _Width:
 
     def __init__(self, text: str, lines: Sequence[Line]) -> None:
         self.text = text
-        self.widest = max(_right_edge(line) for line in lines)
+        self.lines = lines
+        self.widest = max([_right_edge(line) for line in lines])
         self.is_wrapped = NARROWEST_WRAP <= self.widest <= WIDEST_WRAP
-        self.mostly_full = self.is_wrapped and self._are_mostly_full(lines)
 
-    def _are_mostly_full(self, lines: Sequence[Line]) -> bool:
-        full = [self.is_full(before, after) for before, after in pairwise(lines) if after.kind == "prose"]
+    @cached_property
+    def mostly_full(self) -> bool:
+        """Whether most lines of prose are where they are because the one before was full."""
+        full = [self.is_full(before, after) for before, after in pairwise(self.lines) if after.kind == "prose"]
         return 2 * sum(full) > len(full)
 
     def is_full(self, line: Line, after: Line) -> bool:
@@ -145,10 +148,11 @@ def _is_joined(text: str, before: Line, after: Line, begin: Line, width: _Width,
     if after.kind == "item":
         # "... had come down to\n2. It then rose" is not the second item: wrapping put the number there.
         return (
-            width.mostly_full
+            width.is_wrapped
             and begin.kind == "prose"
             and text[after.start].isalnum()
             and width.is_full(before, after)
+            and width.mostly_full
             and not _is_ended(text, before)
         )
     if line_ends == "never":

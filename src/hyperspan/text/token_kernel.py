@@ -44,10 +44,10 @@ def cut_tokens(text: str, spans: Sequence[Span]) -> list[Tokens]:
         _learn_kinds(codes)
         n_written = token_kernel(_KIND_OF, codes, parts, places, written, first_token)
     firsts = first_token.tolist()
-    tokens = written[:n_written].tobytes().decode("utf-32-le", "surrogatepass").split(_BETWEEN)
+    tokens = tuple(written[:n_written].tobytes().decode("utf-32-le", "surrogatepass").split(_BETWEEN))
     flat = iter(places[: 2 * firsts[-1]].tolist())
-    offsets = list(zip(flat, flat, strict=True))
-    return [(tuple(tokens[first:last]), tuple(offsets[first:last])) for first, last in pairwise(firsts)]
+    offsets = tuple(zip(flat, flat, strict=True))
+    return [(tokens[first:last], offsets[first:last]) for first, last in pairwise(firsts)]
 
 
 def _learn_kinds(codes: npt.NDArray[np.uint32]) -> None:
