@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import pickle
+from dataclasses import fields
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperspan import Corpus, Document, Mention, Sentence
 from hyperspan.errors import AlignmentError, MentionError
-from hyperspan.mentions import NOTHING, find_duplicates, to_characters, to_tokens
+from hyperspan.mentions import NOTHING, find_duplicates, to_characters, to_tokens, unchecked_sentence
 from strategies import mentions, sentences
 
 TEXT = "EGD showed hiatal hernia and vertical laceration in distal esophagus with blood in stomach and overlying lac ."
@@ -86,6 +89,22 @@ def test_a_mention_is_its_words(mention):
 def test_a_mention_is_frozen():
     with pytest.raises(AttributeError):
         Mention("X", [(0, 1)]).type = "Y"
+
+
+def test_a_sentence_made_without_checks_is_like_any_other():
+    given = {
+        "tokens": ("no", "fever"),
+        "mentions": (Mention("X", ((1, 2),)),),
+        "doc": "a",
+        "attributes": {"section": "plan"},
+        "offsets": ((0, 2), (3, 8)),
+        "split": "train",
+        "place": "a.txt:1",
+    }
+    made, checked = unchecked_sentence(**given), Sentence(**given)
+    assert all(getattr(made, each.name) == getattr(checked, each.name) for each in fields(Sentence))
+    assert pickle.loads(pickle.dumps(made)) == checked
+    assert hash(made) == hash(checked)
 
 
 def test_a_sentence_keeps_mentions_in_order():

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 Kind = Literal["blank", "rule", "heading", "item", "row", "prose"]
 
@@ -27,26 +26,22 @@ _COLUMN_GAP = re.compile(r"\S(?:\t+| {3,})(?=\S)")
 _CELL_MARK = re.compile(r"\S\s*\|\s*\S")
 _TITLE = re.compile(r"[^\W_][^:.!?;]*")
 _LEAD = re.compile(r"(?:[#*_=\s]|\(?\d{1,2}(?:\.\d{1,2})*[.)]\s|[IVX]{1,5}\.\s)*")
-_TAIL = re.compile(r"[\s#*_=-]*\Z")
+_ORNAMENTS = "#*_=-"
+_INNER_SIGN = re.compile(r"[.!?;,]")
+_KEY_WORD = re.compile(r"[^\W_]+|&")
 _ENDS_SENTENCE = re.compile(
     r"[.!?\u203c\u203d\u2047-\u2049\u061f\u06d4\u0964\u0965\u3002\ufe52\ufe57\uff01\uff0e\uff1f\uff61][\"'\u00bb\u2019\u201d)\]}\s]*\Z"
 )
 _LONGEST_LOOK = 400
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """One line: where its text begins and ends without white space at its edges, and what it is."""
 
     start: int
     end: int
     indent: int
     kind: Kind
-
-    @property
-    def is_blank(self) -> bool:
-        """Whether there is nothing on it."""
-        return self.kind == "blank"
 
 
 def split_lines(text: str, known_headings: Mapping[str, str] | None = None) -> list[Line]:
@@ -75,7 +70,7 @@ def split_lines(text: str, known_headings: Mapping[str, str] | None = None) -> l
     after_blank = True
     for raw in text.splitlines(keepends=True):
         content = raw.strip()
-        indent = len(raw) - len(raw.lstrip()) if content else 0
+        indent = raw.index(content[0]) if content else 0
         kind = _kind(content, after_blank=after_blank, known=known)
         lines.append(Line(position + indent, position + indent + len(content), indent, kind))
         position += len(raw)
@@ -105,7 +100,8 @@ def is_heading(content: str, *, after_blank: bool, known: Mapping[str, str]) -> 
 
     It is when it is short and a known title; or ends in a colon; or follows a blank line and is written in capitals.
     """
-    if len(content) > LONGEST_HEADING + 10:
+    # Most lines that are no headings end in a sign that no title has in it.
+    if len(content) > LONGEST_HEADING + 10 or content[-1:] in ".!?;":
         return False
     title = title_of(content)
     if not title or len(title) > LONGEST_HEADING or len(title.split()) > MOST_HEADING_WORDS:
@@ -114,10 +110,10 @@ def is_heading(content: str, *, after_blank: bool, known: Mapping[str, str]) -> 
         return True
     if content.rstrip("*_#= ").endswith(":"):
         return after_blank or not title[0].islower()
-    if not after_blank or any(sign in content for sign in ".!?;,"):
+    if not after_blank or title.upper() != title or title.lower() == title or _INNER_SIGN.search(content):
         return False
     letters = sum(map(str.isalpha, title))
-    return letters >= 4 and title.upper() == title and title.lower() != title and 2 * letters > len(title)
+    return letters >= 4 and 2 * letters > len(title)
 
 
 def title_of(content: str) -> str:
@@ -129,9 +125,14 @@ def title_of(content: str) -> str:
     ('Past Medical History', '')
     """
     lead = _LEAD.match(content)
-    title = _TAIL.sub("", content[lead.end() if lead else 0 :])
-    title = title.removesuffix(":").rstrip()
+    title = _without_tail(content[lead.end() if lead else 0 :]).removesuffix(":").rstrip()
     return title if _TITLE.fullmatch(title) else ""
+
+
+def _without_tail(title: str) -> str:
+    while (shorter := title.rstrip().rstrip(_ORNAMENTS)) != title:
+        title = shorter
+    return title
 
 
 def heading_key(title: str) -> str:
@@ -142,7 +143,7 @@ def heading_key(title: str) -> str:
     >>> heading_key("Past  Medical-History"), heading_key("Labs & Studies")
     ('past medical history', 'labs and studies')
     """
-    return " ".join(re.findall(r"[^\W_]+|&", title.lower())).replace("&", "and")
+    return " ".join(_KEY_WORD.findall(title.lower())).replace("&", "and")
 
 
 def ends_sentence(text: str) -> bool:

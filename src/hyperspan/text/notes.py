@@ -97,6 +97,6 @@ def _named(name: str) -> str | None:
 def _recognised(text: str) -> str | None:
     lowered = text[:_LONGEST_LOOK].lower()
     for kind, looked_at, words, patterns in _CONTENTS:
-        if any(word in lowered for word in words) and all(pattern.search(text, 0, looked_at) for pattern in patterns):
+        if any(map(lowered.__contains__, words)) and all(pattern.search(text, 0, looked_at) for pattern in patterns):
             return kind
     return None

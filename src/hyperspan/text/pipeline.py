@@ -12,13 +12,13 @@ from typing import Any
 
 from hyperspan.errors import AlignmentError, MentionError
 from hyperspan.findings import Findings, quoted
-from hyperspan.mentions import Document, Mention, Sentence, Span, Unit, to_characters, to_tokens
+from hyperspan.mentions import Document, Mention, Sentence, Span, Unit, to_characters, to_tokens, unchecked_sentence
 from hyperspan.text.lines import split_lines
 from hyperspan.text.marks import mask_marks
 from hyperspan.text.notes import note_type
 from hyperspan.text.sections import known_headings, section_at, sections_of
 from hyperspan.text.sentences import LineEnds, sentences_of
-from hyperspan.text.tokens import tokenize
+from hyperspan.text.tokens import Tokens, tokenize_parts
 
 
 def split_document(
@@ -59,11 +59,11 @@ def split_document(
     spans = sentences_of(masked, lines, line_ends=line_ends)
     sections = sections_of(masked, lines, language)
     attributes = _attributes(document)
-    offsets = [tokenize(text, start, end) for start, end in spans]
-    mentions = _place_mentions(document, offsets, findings or Findings())
+    parts = tokenize_parts(text, spans)
+    mentions = _place_mentions(document, [offsets for _, offsets in parts], findings or Findings())
     return [
-        _sentence(document, offsets[index], mentions[index], _with_section(attributes, section_at(sections, start)))
-        for index, (start, _) in enumerate(spans)
+        _sentence(document, tokens, placed, _with_section(attributes, section_at(sections, start)))
+        for tokens, placed, (start, _) in zip(parts, mentions, spans, strict=True)
     ]
 
 
@@ -75,9 +75,9 @@ def whole_sentence(document: Document, findings: Findings | None = None) -> Sent
     >>> whole_sentence(Document("a", "One. Two.")).tokens
     ('One', '.', 'Two', '.')
     """
-    offsets = tokenize(document.text)
-    (mentions,) = _place_mentions(document, [offsets], findings or Findings())
-    return _sentence(document, offsets, mentions, _attributes(document))
+    (tokens,) = tokenize_parts(document.text, [(0, len(document.text))])
+    (mentions,) = _place_mentions(document, [tokens[1]], findings or Findings())
+    return _sentence(document, tokens, mentions, _attributes(document))
 
 
 def as_sentences(
@@ -200,16 +200,11 @@ def _with_section(attributes: Mapping[str, Any], section: str | None) -> Mapping
 
 
 def _sentence(
-    document: Document, offsets: Sequence[Span], mentions: Iterable[Mention], attributes: Mapping[str, Any]
+    document: Document, found: Tokens, mentions: Iterable[Mention], attributes: Mapping[str, Any]
 ) -> Sentence:
-    return Sentence(
-        tuple([document.text[start:end] for start, end in offsets]),
-        tuple(mentions),
-        document.doc,
-        attributes,
-        offsets=tuple(offsets),
-        split=document.split,
-        place=document.place,
+    tokens, offsets = found
+    return unchecked_sentence(
+        tokens, tuple(sorted(mentions)), document.doc, attributes, offsets, document.split, document.place
     )
 
 
@@ -217,11 +212,13 @@ def _place_mentions(
     document: Document, offsets: Sequence[Sequence[Span]], findings: Findings
 ) -> list[dict[Mention, Mention]]:
     """Return the mentions of each sentence, as token offsets in it, each with the mention it was."""
+    placed: list[dict[Mention, Mention]] = [{} for _ in offsets]
+    if not document.mentions:
+        return placed
     all_offsets = [span for places in offsets for span in places]
     first_tokens = [0]
     for places in offsets:
         first_tokens.append(first_tokens[-1] + len(places))
-    placed: list[dict[Mention, Mention]] = [{} for _ in offsets]
     for mention in document.mentions:
         aligned = _align(document, mention, all_offsets, findings)
         if aligned is None:

@@ -164,7 +164,7 @@ def section_at(sections: Sequence[Section], position: int) -> str | None:
 
 
 def _inline_title(content: str, known: Mapping[str, str]) -> str:
-    match = _INLINE.match(content)
+    match = _INLINE.match(content) if ":" in content else None
     if match is None:
         return ""
     title = title_of(match[1])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Literal, get_args
 
@@ -29,6 +29,7 @@ LARGEST_BLOCK = 200_000
 NARROWEST_WRAP, WIDEST_WRAP = 60, 132
 """Widths between which lines are taken to be wrapped by hand or by an editor."""
 
+_LINE_ENDS = get_args(LineEnds)
 _OPEN_BRACKETS = "([{"
 _STOPS = ".!?\u203c\u203d\u2047-\u2049\u06d4\u061f\ufe52\ufe57\uff0e\uff61"
 _CLOSERS = "\"'\u00bb\u2019\u201d)\\]}"
@@ -38,7 +39,7 @@ _PLAIN_END = re.compile(r"[.!?\u06d4\u061f][\"'\u2019\u201d)\]}]*\s+")
 _GOES_ON = re.compile(r"[,(\[/&]\Z|\w[-\u2010\u2011]\Z")
 _WORD = re.compile(r"\S{1,200}")
 _MARKER = re.compile(r"[-+*#\u2022\s]*\(?(?:\d[\d.]{0,8}|[A-Za-z]|[ivx]{2,5}|[IVX]{2,5})[.)]\s*")
-_SURELY_ENDS = re.compile(r"(?<!\S)([a-z]{3,})\s?\.\s+(?=[A-Z])")
+_SURELY_ENDS = re.compile(r"(?<!\S)([A-Za-z][a-z]{2,}|[A-Z]{3,})\s?\.\s+(?=[A-Z])")
 _HAS_WORD = re.compile(r"[^\W_]")
 
 
@@ -72,19 +73,26 @@ def split_sentences(text: str, *, line_ends: LineEnds = "auto", language: str = 
 
 def sentences_of(masked: str, lines: Sequence[Line], *, line_ends: LineEnds = "auto") -> list[Span]:
     """Return the sentences of a text, with its marks masked, whose lines are known already."""
-    if line_ends not in get_args(LineEnds):
-        raise UsageError(f"line_ends is {line_ends!r}; expected one of {', '.join(get_args(LineEnds))}")
+    if line_ends not in _LINE_ENDS:
+        raise UsageError(f"line_ends is {line_ends!r}; expected one of {', '.join(_LINE_ENDS)}")
     spans: list[Span] = []
-    for start, end in _blocks(masked, lines, line_ends):
-        spans.extend(_split_block(masked, start, end))
+    has_full_stop = not masked.isascii() and _FULL_STOP.search(masked) is not None
+    for block in _blocks(masked, lines, line_ends):
+        if has_full_stop or _MAY_END.search(masked, *block):
+            spans.extend(_split_block(masked, *block))
+        else:
+            spans.append(block)
     return spans
 
 
 def _blocks(text: str, lines: Sequence[Line], line_ends: LineEnds) -> Iterator[Span]:
     """Yield the spans of blocks, without white space at their edges."""
     for paragraph in _paragraphs(lines):
-        width = _Width(text, paragraph)
         begin = paragraph[0]
+        if len(paragraph) == 1:
+            yield begin.start, begin.end
+            continue
+        width = _Width(text, paragraph)
         for before, after in pairwise(paragraph):
             if not _is_joined(text, before, after, begin, width, line_ends):
                 yield begin.start, before.end
@@ -102,7 +110,7 @@ def _paragraphs(lines: Sequence[Line]) -> Iterator[list[Line]]:
         if run:
             yield run
             run = []
-        if not line.is_blank:
+        if line.kind != "blank":
             yield [line]
     if run:
         yield run
@@ -113,10 +121,15 @@ class _Width:
 
     def __init__(self, text: str, lines: Sequence[Line]) -> None:
         self.text = text
-        self.widest = max(_right_edge(line) for line in lines)
+        self.lines = lines
+        self.widest = max([_right_edge(line) for line in lines])
         self.is_wrapped = NARROWEST_WRAP <= self.widest <= WIDEST_WRAP
-        full = [self.is_full(before, after) for before, after in pairwise(lines) if after.kind == "prose"]
-        self.mostly_full = 2 * sum(full) > len(full)
+
+    @cached_property
+    def mostly_full(self) -> bool:
+        """Whether most lines of prose are where they are because the one before was full."""
+        full = [self.is_full(before, after) for before, after in pairwise(self.lines) if after.kind == "prose"]
+        return 2 * sum(full) > len(full)
 
     def is_full(self, line: Line, after: Line) -> bool:
         """Say whether the first word of the next line had no room on this one."""
@@ -132,31 +145,37 @@ def _is_joined(text: str, before: Line, after: Line, begin: Line, width: _Width,
     """Say whether a line goes on with the sentence of the line before; ``begin`` is the first line of the block."""
     if line_ends == "always":
         return False
-    wrapped = width.is_wrapped and width.is_full(before, after)
-    ended = ends_sentence(text[before.start : before.end])
     if after.kind == "item":
         # "... had come down to\n2. It then rose" is not the second item: wrapping put the number there.
-        return wrapped and width.mostly_full and not ended and text[after.start].isalnum() and begin.kind == "prose"
+        return (
+            width.is_wrapped
+            and begin.kind == "prose"
+            and text[after.start].isalnum()
+            and width.is_full(before, after)
+            and width.mostly_full
+            and not _is_ended(text, before)
+        )
     if line_ends == "never":
         return True
     if begin.kind == "item" and after.indent > begin.indent:
         return True
-    if _GOES_ON.search(text[max(before.start, before.end - 2) : before.end]):
+    if _GOES_ON.search(text, max(before.start, before.end - 2), before.end):
         return True
     if not width.is_wrapped:
         return False
-    first = text[after.start]
-    if first.islower() and not ended:
+    wrapped = width.is_full(before, after)
+    if text[after.start].islower() and not _is_ended(text, before):
         return wrapped or 5 * _right_edge(before) >= 3 * width.widest
     return wrapped and width.mostly_full
+
+
+def _is_ended(text: str, line: Line) -> bool:
+    return ends_sentence(text[line.start : line.end])
 
 
 def _split_block(text: str, start: int, end: int) -> Iterator[Span]:
     """Yield the sentences of one block."""
     stops = [match.end() for match in _FULL_STOP.finditer(text, start, end)]
-    if not stops and not _MAY_END.search(text, start, end):
-        yield start, end
-        return
     for piece_start, piece_end in _cut(text, start, end, stops):
         yield from _cut(text, piece_start, piece_end, _inner_starts(text, piece_start, piece_end))
 
@@ -182,9 +201,8 @@ def _cut(text: str, start: int, end: int, places: Iterable[int]) -> Iterator[Spa
 
 def _inner_starts(text: str, start: int, end: int) -> list[int]:
     """Return where sentences after the first begin, in order."""
-    marker = _MARKER.match(text, start, end)
-    first = marker.end() if marker else start
-    if not _MAY_END.search(text, start if text[first : first + 1] in _CLOSERS else first, end):
+    first = _after_marker(text, start, end)
+    if not _may_end_inside(text, start, first, end):
         return []
     block = text[start:end]
     brackets = sum(map(block.count, _OPEN_BRACKETS))
@@ -196,6 +214,16 @@ def _inner_starts(text: str, start: int, end: int) -> list[int]:
     return [place for place in places if place > first and ends_sentence(text[max(start, place - 20) : place].rstrip())]
 
 
+def _after_marker(text: str, start: int, end: int) -> int:
+    marker = _MARKER.match(text, start, end)
+    return marker.end() if marker else start
+
+
+def _may_end_inside(text: str, start: int, first: int, end: int) -> bool:
+    """Say whether a sentence may end before the end, other than at the marker that ``first`` comes after."""
+    return _MAY_END.search(text, start if text[first : first + 1] in _CLOSERS else first, end) is not None
+
+
 def _is_lower(text: str, position: int, end: int) -> bool:
     return position >= end or text[position].islower()
 
@@ -203,12 +231,14 @@ def _is_lower(text: str, position: int, end: int) -> bool:
 def _syntok_starts(block: str) -> list[int]:
     """Return where syntok begins sentences, without asking it where it would surely begin one.
 
-    That is after a full stop between an ordinary word in small letters and a word with a capital, unless a bracket is
-    open: then it forgets what came before. So it only gets the pieces between such places that may have others.
+    That is after a full stop between an ordinary word (of three letters or more) and a word with a capital, unless a
+    bracket is open: then it forgets what came before. So it only gets the pieces between such places that may have
+    others.
     """
     starts = []
+    first = _after_marker(block, 0, len(block))
     for begin, end in pairwise([0, *_sure_starts(block), len(block)]):
-        if _MAY_END.search(block, begin, end):
+        if _may_end_inside(block, begin, max(begin, first), end):
             starts += [begin + start for start in _asked_starts(block[begin:end])]
         else:
             starts.append(begin)
@@ -219,14 +249,11 @@ def _sure_starts(block: str) -> Iterator[int]:
     known = _known_to_syntok()
     if known is None:
         return
-    words, opening, closing = known
+    words, opening, bracket = known
     looked, n_open = 0, 0
     for match in _SURELY_ENDS.finditer(block):
-        for sign in block[looked : match.start()]:
-            if sign in opening:
-                n_open += 1
-            elif sign in closing and n_open:
-                n_open -= 1
+        for sign in bracket.findall(block, looked, match.start()):
+            n_open = n_open + 1 if sign in opening else max(n_open - 1, 0)
         looked = match.start()
         if not n_open and match[1] not in words:
             yield match.end()
@@ -242,8 +269,8 @@ def _asked_starts(block: str) -> list[int]:
 
 
 @cache
-def _known_to_syntok() -> tuple[frozenset[str], frozenset[str], frozenset[str]] | None:
-    """Return words after which a full stop may mean something else to syntok, opening brackets, and closing ones.
+def _known_to_syntok() -> tuple[frozenset[str], frozenset[str], re.Pattern[str]] | None:
+    """Return words after which a full stop may mean something else to syntok, opening brackets, and any bracket.
 
     They stand in a module that is not public: None if they are not there, and then it is asked about everything.
     """
@@ -251,7 +278,8 @@ def _known_to_syntok() -> tuple[frozenset[str], frozenset[str], frozenset[str]] 
         from syntok._segmentation_states import State
 
         words = frozenset().union(State.abbreviations, State.months, State.roman_numerals)
-        return words, State.opening_brackets, State.closing_brackets
+        brackets = "".join(State.opening_brackets | State.closing_brackets)
+        return words, State.opening_brackets, re.compile(f"[{re.escape(brackets)}]")
     except (ImportError, AttributeError):
         return None
 

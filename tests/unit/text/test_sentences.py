@@ -176,7 +176,9 @@ def test_hostile_text_is_covered(text: str) -> None:
     assert "".join("".join(text[start:end].split()) for start, end in spans) == "".join(text.split())
 
 
-WORDS = "fever cough etc resp approx viii Jan mar no NO He The A EGD I Smith 12 3.5 2014 mg e.g Dr x-ray can't"
+WORDS = (
+    "fever cough etc resp approx viii VIII Jan mar no NO He The A EGD I Smith Prof 12 3.5 2014 mg e.g Dr x-ray can't"
+)
 SIGNS = [*"()[],;:'\"?!\n", "...", *["."] * 6]
 
 
