@@ -121,7 +121,7 @@ def _find_probable(
 ) -> None:
     table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
     lanes, room = Lanes.of(table, sentences.longest), border_room(sentences.longest, table)
-    capacity = max(_ROOM, LANES * limit)
+    capacity = _ROOM + LANES * limit
     sentence_of, probs = np.empty(capacity, dtype=np.int64), np.empty(capacity)
     n_parts = np.empty(capacity, dtype=np.int64)
     parts = np.empty((capacity, block.staircase.n_parts, 2), dtype=np.int64)

@@ -46,7 +46,7 @@ def in_processes(
             batch, made = under_way.popleft()
             yield from _finished(batch, _done(work, recognizer, batch) if made.cancel() else made)
     finally:
-        pool.shutdown(cancel_futures=True)
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def _finished(batch: list[Unit], made: Future[list[Result]]) -> Iterator[tuple[Unit, Result]]:
