@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hyperspan.features import FeatureBlock
 from hyperspan.learning.parameters import Parameters, weightless_labels
-from hyperspan.learning.prefetching import AHEAD, prefetch, prefetch_numbers
+from hyperspan.prefetching import AHEAD, prefetch, prefetch_numbers
 from hyperspan.structures import Hypergraph, Linear
 
 
