@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperspan.errors import FeatureError
+from hyperspan.prefetching import prefetch
 
 Hashes = npt.NDArray[np.uint64]
 Ids = npt.NDArray[np.int32]
@@ -22,6 +23,9 @@ MOST_FEATURES = 2**31 - 2
 """Ids are 32-bit integers."""
 
 _SMALLEST_TABLE = 1 << 10
+
+_AHEAD = 32
+"""How many lookups before its own a slot is asked for: they are short."""
 
 
 class FeatureIndex:
@@ -217,6 +221,9 @@ def find_kernel(key, id, hashes, ids):
     mask = np.uint64(key.shape[0] - 1)
     one = np.uint64(1)
     for position in range(hashes.shape[0]):
+        if position + _AHEAD < hashes.shape[0]:
+            prefetch(key, hashes[position + _AHEAD] & mask)
+            prefetch(id, hashes[position + _AHEAD] & mask)
         wanted = hashes[position]
         slot = wanted & mask
         while key[slot] != wanted and key[slot] != 0:
