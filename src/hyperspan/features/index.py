@@ -77,6 +77,11 @@ class FeatureIndex:
         return self._hash[: self._n_features].copy()
 
     @property
+    def slots(self) -> tuple[Hashes, Ids]:
+        """The table: the hash in each slot, and its id; for kernels."""
+        return self._key, self._id
+
+    @property
     def counts(self) -> npt.NDArray[np.int64]:
         """How often each feature was added; zero for those the index was made with."""
         return self._count[: self._n_features].copy()
@@ -100,10 +105,6 @@ class FeatureIndex:
         ids = np.empty(len(hashes), np.int32)
         find_kernel(self._key, self._id, hashes, ids)
         return ids
-
-    def find(self, first_feature: Offsets, hashes: Hashes) -> tuple[Offsets, Ids]:
-        """Return a CSR block of the ids of those features that are in the index; the others are dropped."""
-        return drop_unknown(first_feature, self.ids_of(hashes))
 
     def at_least(self, min_count: int) -> tuple[FeatureIndex, Ids]:
         """Return the index of the features added at least so often, and the new id of each old one, -1 for none."""

@@ -22,17 +22,19 @@ _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
 _NONE, _SEVERAL = np.uint64(0), np.uint64(1)
-_LEAST_HASH = np.uint64(1)
+LEAST_HASH = np.uint64(1)
 
 
 class Plan(NamedTuple):
     """Templates as flat arrays: template t has the parts ``first_part[t]:first_part[t + 1]``.
 
+    They come in runs, of which a token's features are told apart: ``first_of_run[r]:first_of_run[r + 1]``.
     A part has a column and an offset, a column a source and a cell there; ``seen`` says where the value of each part
     stands among the gathered ones, counted from the first that a token sees. ``before`` and ``after`` are the
     boundaries, ``facet`` is the number of each template's facet.
     """
 
+    first_of_run: npt.NDArray[np.int32]
     template_hash: Hashes
     first_part: npt.NDArray[np.int32]
     column: npt.NDArray[np.int32]
@@ -45,21 +47,24 @@ class Plan(NamedTuple):
     facet: npt.NDArray[np.int32]
 
 
-def plan_of(templates: Sequence[Template], table: CodeTable) -> Plan:
-    """Write templates as flat arrays."""
+def plan_of(templates: Sequence[Template], table: CodeTable, first_of_run: Sequence[int] = ()) -> Plan:
+    """Write templates as flat arrays; without borders they are one run."""
     parts = [part for template in templates for part in template.parts]
     first_part = np.zeros(len(templates) + 1, np.int32)
     np.cumsum([len(template.parts) for template in templates], out=first_part[1:])
+    used = {part.column for part in parts}
     columns = [
         (source, cell, column)
         for source, of_source in enumerate(table.columns)
         for cell, column in enumerate(of_source)
+        if column in used
     ]
     number = {column: position for position, (_, _, column) in enumerate(columns)}
     facets = list(dict.fromkeys(template.facet for template in templates))
-    reach = max(abs(part.offset) for part in parts)
+    reach = max((abs(part.offset) for part in parts), default=0)
     distances = range(1, reach + 1)
     return Plan(
+        np.array(first_of_run or (0, len(templates)), np.int32),
         np.array([hash_text(template.pattern) for template in templates], np.uint64),
         first_part,
         np.array([number[part.column] for part in parts], np.int32),
@@ -74,11 +79,12 @@ def plan_of(templates: Sequence[Template], table: CodeTable) -> Plan:
 
 
 def hash_features(plan: Plan, batch: Batch) -> tuple[Offsets, Hashes]:
-    """Return the features of every token as a CSR block of hashes."""
+    """Return the features of every token, and within it of every run of templates, as a CSR block of hashes."""
     lone, has_several = _gathered(plan, batch)
     n_tokens = batch.code.shape[1]
     room = count_kernel(plan, batch, lone) if has_several else n_tokens * len(plan.template_hash)
-    first_feature, hashes = np.empty(n_tokens + 1, np.int64), np.empty(room, np.uint64)
+    first_feature = np.empty(n_tokens * (len(plan.first_of_run) - 1) + 1, np.int64)
+    hashes = np.empty(room, np.uint64)
     with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
         n_features = hash_kernel(plan, batch, lone, first_feature, hashes)
     return first_feature, hashes[:n_features]
@@ -189,6 +195,7 @@ def hash_kernel(plan, batch, lone, first_feature, hashes):
     The values of the last part change first. Returns how many features there are.
     """
     template_hash, first_part, seen = plan.template_hash, plan.first_part, plan.seen
+    n_runs = plan.first_of_run.shape[0] - 1
     values = lone.reshape(-1)
     feature = 0
     first_feature[0] = 0
@@ -197,19 +204,20 @@ def hash_kernel(plan, batch, lone, first_feature, hashes):
         for token in range(begin, end):
             # Places have no sign, because the compiler asks of other numbers whether they count from the end.
             first_seen = np.uint64((token + 2 * sentence * plan.before.shape[0]) * lone.shape[1])
-            for template in range(template_hash.shape[0]):
-                least = values[first_seen + seen[first_part[template]]]
-                bits = mix_kernel(template_hash[template] ^ least)
-                for part in range(first_part[template] + 1, first_part[template + 1]):
-                    value = values[first_seen + seen[part]]
-                    bits = mix_kernel(bits ^ value)
-                    least = min(least, value)
-                if least > _SEVERAL:
-                    hashes[feature] = max(bits, _LEAST_HASH)
-                    feature += 1
-                elif least == _SEVERAL:
-                    feature = combine_kernel(plan, batch, template, begin, end, token, hashes, feature)
-            first_feature[token + 1] = feature
+            for run in range(n_runs):
+                for template in range(plan.first_of_run[run], plan.first_of_run[run + 1]):
+                    least = values[first_seen + seen[first_part[template]]]
+                    bits = mix_kernel(template_hash[template] ^ least)
+                    for part in range(first_part[template] + 1, first_part[template + 1]):
+                        value = values[first_seen + seen[part]]
+                        bits = mix_kernel(bits ^ value)
+                        least = min(least, value)
+                    if least > _SEVERAL:
+                        hashes[feature] = max(bits, LEAST_HASH)
+                        feature += 1
+                    elif least == _SEVERAL:
+                        feature = combine_kernel(plan, batch, template, begin, end, token, hashes, feature)
+                first_feature[token * n_runs + run + 1] = feature
     return feature
 
 
@@ -234,7 +242,7 @@ def combine_kernel(plan, batch, template, begin, end, token, hashes, place):
             for feature in range(place, place + n_features):
                 hashes[feature] = mix_kernel(hashes[feature] ^ outside)
     for feature in range(place, place + n_features):
-        hashes[feature] = max(hashes[feature], _LEAST_HASH)
+        hashes[feature] = max(hashes[feature], LEAST_HASH)
     return place + n_features
 
 
