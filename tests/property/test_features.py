@@ -75,6 +75,30 @@ def test_kernel_and_reference_give_the_same_features(
     assert all(len(set(features)) == len(features) for features in texts)
 
 
+@settings(max_examples=100)
+@given(
+    st.lists(any_sentences(), min_size=1, max_size=3),
+    st.lists(st.lists(any_sentences(), max_size=3), max_size=3),
+    template_sets(),
+    st.dictionaries(words, paths, max_size=6),
+)
+def test_what_is_remembered_with_words_is_what_is_looked_up(
+    seen: list[Sentence], batches: list[list[Sentence]], templates: TemplateSet, paths: dict[str, str]
+):
+    extractor = Extractor(templates, ClusterMap(paths), ByLength())
+    for learned in (seen, seen[1:]):  # with another index, what was remembered no longer holds
+        index = extractor.fit(learned).index_
+        for batch in (seen, *batches, *batches):
+            block = extractor.transform(batch)
+            ids = [
+                [id for id in index.ids_of(hashes).tolist() if id >= 0]
+                for one in extractor.hash_blocks(batch)
+                for hashes in np.split(one.hash, one.first_feature[1:-1])
+            ]
+            assert np.diff(block.first_feature).tolist() == [len(of_token) for of_token in ids[: block.n_tokens]]
+            assert block.feature.tolist() == [id for of_token in ids for id in of_token]
+
+
 @settings(max_examples=50)
 @given(st.lists(any_sentences(), min_size=1, max_size=4), st.integers(1, 3))
 def test_names_are_found_again_and_state_is_complete(sentences: list[Sentence], min_count: int):

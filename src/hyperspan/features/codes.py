@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from itertools import chain, repeat
 from typing import Any, NamedTuple
@@ -25,7 +26,7 @@ from hyperspan.features.columns import (
     shown,
     value_function,
 )
-from hyperspan.features.index import Hashes, Offsets
+from hyperspan.features.index import FeatureIndex, Hashes, Ids, Offsets
 from hyperspan.features.templates import Template
 from hyperspan.mentions import Sentence
 from hyperspan.text.marks import normal_form
@@ -36,18 +37,23 @@ MOST_KEYS = 250_000
 MOST_CHARACTERS = 16_000_000
 """How many characters these may have."""
 
+NOT_LOOKED_UP = -2
+"""In the place of an id."""
+
 
 class Batch(NamedTuple):
     """Sentences as codes.
 
     ``code[s, t]`` is where the cells of token t in source s begin, or -1 if the source says nothing of its sentence.
-    A cell holds the values of one column: ``value[first_value[c]:first_value[c + 1]]``.
+    A cell holds the values of one column: ``value[first_value[c]:first_value[c + 1]]``. In ``known`` there is room for
+    some ids of features for every cell, which `hyperspan.features.singles` fills.
     """
 
     first_token: Offsets
     code: npt.NDArray[np.int32]
     first_value: npt.NDArray[np.int32]
     value: Hashes
+    known: Ids
 
 
 class _Codes(dict[Hashable, int]):
@@ -68,7 +74,8 @@ class CodeTable:
     """Remembers the values of words in all columns that some templates use, as hashes.
 
     It is a memory, not an alphabet: when it gets too large it forgets, and nothing changes but the time taken. Several
-    threads may use it: what a `Batch` can see of its arrays is never changed again.
+    threads may use it: what a `Batch` can see of its arrays is never changed again, except that an id is put where none
+    was, which is the same whoever does it.
     """
 
     def __init__(self, templates: Sequence[Template], clusters: ClusterPaths | None) -> None:
@@ -78,12 +85,15 @@ class CodeTable:
                 columns.setdefault(part.column.source, {})[part.column.name] = part.column
         self.sources = tuple(columns)
         self.columns = tuple(tuple(of_source.values()) for of_source in columns.values())
+        n_singles = Counter(template.parts[0].column.source for template in templates if template.is_single)
+        self.n_ids_a_cell = max((-(-n // len(columns[source])) for source, n in n_singles.items()), default=0)
+        self._templates = templates
         self._clusters = clusters
         self._lock = threading.Lock()
         self._forget()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _table_again, (self.sources, self.columns, self._clusters)
+        return CodeTable, (self._templates, self._clusters)
 
     @property
     def n_keys(self) -> int:
@@ -100,9 +110,14 @@ class CodeTable:
         ]
         self._first_value = np.zeros(1024, np.int32)
         self._value = np.zeros(1024, np.uint64)
+        self._forget_ids()
         self._n_cells = 0
         self._n_values = 0
         self._n_characters = 0
+
+    def _forget_ids(self) -> None:
+        self._looked_up_in: tuple[FeatureIndex, int] | None = None
+        self._known = np.full(self.n_ids_a_cell * len(self._first_value), NOT_LOOKED_UP, np.int32)
 
     def _maker(self, source: Source, columns: Sequence[Column]) -> Callable[[Any], int]:
         if source.kind == "word":
@@ -158,8 +173,10 @@ class CodeTable:
             found = self._hash_of[text] = hash_text(text)
         return found
 
-    def encode(self, sentences: Sequence[Sentence], lexicon: SemanticCategories | None) -> Batch:
-        """Turn sentences into codes."""
+    def encode(
+        self, sentences: Sequence[Sentence], lexicon: SemanticCategories | None, index: FeatureIndex | None = None
+    ) -> Batch:
+        """Turn sentences into codes; the ids that are remembered with them are those of an index."""
         lengths = [len(sentence.tokens) for sentence in sentences]
         first_token = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=first_token[1:])
@@ -176,7 +193,10 @@ class CodeTable:
                     each = chain.from_iterable(_codes_of(source, codes, sentence, lexicon) for sentence in sentences)
                     row[:] = np.fromiter(each, np.int32, len(row))
             self._settle()
-            return Batch(first_token, code, self._first_value, self._value)
+            if index is not None and self._looked_up_in != (index, len(index)):
+                self._forget_ids()
+                self._looked_up_in = index, len(index)
+            return Batch(first_token, code, self._first_value, self._value, self._known)
 
     def _settle(self) -> None:
         """Append the values of new keys to the arrays."""
@@ -185,19 +205,13 @@ class CodeTable:
         ends = self._n_values + np.cumsum(self._new_counts)
         self._first_value = _room_for(self._first_value, self._n_cells + len(ends) + 1)
         self._value = _room_for(self._value, self._n_values + len(self._new_values))
+        self._known = _room_for(self._known, self.n_ids_a_cell * len(self._first_value), NOT_LOOKED_UP)
         self._first_value[self._n_cells + 1 : self._n_cells + len(ends) + 1] = ends
         self._value[self._n_values : self._n_values + len(self._new_values)] = self._new_values
         self._n_cells += len(ends)
         self._n_values += len(self._new_values)
         self._new_counts.clear()
         self._new_values.clear()
-
-
-def _table_again(sources, columns, clusters):
-    table = CodeTable((), clusters)
-    table.sources, table.columns = sources, columns
-    table._forget()
-    return table
 
 
 def _codes_of(source: Source, codes: _Codes, sentence: Sentence, lexicon: SemanticCategories | None) -> Iterable[int]:
@@ -218,9 +232,9 @@ def _codes_of_categories(
     return code_of.take(np.concatenate([np.empty(0, np.int32), *match_all(lexicon, sentences)]), mode="wrap")
 
 
-def _room_for(array: npt.NDArray[Any], size: int) -> npt.NDArray[Any]:
+def _room_for(array: npt.NDArray[Any], size: int, fill: int = 0) -> npt.NDArray[Any]:
     if size <= len(array):
         return array
-    larger = np.zeros(max(size, 2 * len(array)), array.dtype)
+    larger = np.full(max(size, 2 * len(array)), fill, array.dtype)
     larger[: len(array)] = array
     return larger

@@ -91,6 +91,11 @@ class Column:
     source: Source
     needs: Literal["", "clusters", "lexicon"] = ""
 
+    @property
+    def has_several(self) -> bool:
+        """Whether it can have several values at once: those of clusters are all prefixes of a path."""
+        return self.needs == "clusters"
+
     def values_of(self, key: Any, clusters: ClusterPaths | None = None) -> Values:
         r"""Return the values for one key of the source: a word, a tag, a category; an empty text has none.
 

@@ -26,6 +26,7 @@ from hyperspan.features.columns import ClusterPaths, SemanticCategories, Source,
 from hyperspan.features.extraction_reference import features_reference
 from hyperspan.features.index import FeatureIndex, FeatureNames, Hashes, Ids, Offsets, drop_unknown
 from hyperspan.features.kernels import facets_of_features, hash_features, plan_of
+from hyperspan.features.singles import find_features, split_plan
 from hyperspan.features.state import ClusterMap
 from hyperspan.features.templates import Template, TemplateSet
 from hyperspan.mentions import Sentence
@@ -202,6 +203,7 @@ class Extractor:
             )
         self._table = CodeTable(self.active, clusters)
         self._plan = plan_of(self.active, self._table)
+        self._split_plan = split_plan(self.active, self._table)
 
     def __repr__(self) -> str:
         features = "not fitted" if self.index_ is None else f"{len(self.index_):,} features"
@@ -262,10 +264,9 @@ class Extractor:
         index = self._index()
 
         def work(batch: Batch) -> FeatureBlock:
-            first_feature, hashes = hash_features(self._plan, batch)
-            return FeatureBlock(batch.first_token, *index.find(first_feature, hashes))
+            return FeatureBlock(batch.first_token, *find_features(self._split_plan, batch, index))
 
-        return self._blocks(sentences, work)
+        return self._blocks(sentences, work, index)
 
     def hash_blocks(self, sentences: Iterable[Sentence], *, with_facets: bool = False) -> Iterator[HashBlock]:
         """Yield the hashes of all features of sentences chunk by chunk; no index is needed."""
@@ -418,7 +419,9 @@ class Extractor:
             )
         return self.index_
 
-    def _blocks(self, sentences: Iterable[Sentence], work: Callable[[Batch], Result]) -> Iterator[Result]:
+    def _blocks(
+        self, sentences: Iterable[Sentence], work: Callable[[Batch], Result], index: FeatureIndex | None = None
+    ) -> Iterator[Result]:
         """Yield what ``work`` makes of each chunk, in order; a few chunks are under way at a time."""
         if self.threads < 1:
             raise FeatureError(f"threads is {self.threads!r}; expected a whole number from 1")
@@ -427,12 +430,12 @@ class Extractor:
         second = None if first is None else next(chunks, None)
         if first is None or second is None or self.threads == 1:
             for chunk in chain((chunk for chunk in (first, second) if chunk), chunks):
-                yield work(self._table.encode(chunk, self.lexicon))
+                yield work(self._table.encode(chunk, self.lexicon, index))
             return
         under_way: deque[Future[Result]] = deque()
         with ThreadPoolExecutor(self.threads, "hyperspan-features") as pool:
             for chunk in chain((first, second), chunks):
-                under_way.append(pool.submit(work, self._table.encode(chunk, self.lexicon)))
+                under_way.append(pool.submit(work, self._table.encode(chunk, self.lexicon, index)))
                 if len(under_way) > self.threads:
                     yield under_way.popleft().result()
             while under_way:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperspan.errors import FeatureError
+from hyperspan.prefetching import prefetch
 
 Hashes = npt.NDArray[np.uint64]
 Ids = npt.NDArray[np.int32]
@@ -22,6 +23,9 @@ MOST_FEATURES = 2**31 - 2
 """Ids are 32-bit integers."""
 
 _SMALLEST_TABLE = 1 << 10
+
+_AHEAD = 32
+"""How many lookups before its own a slot is asked for: they are short."""
 
 
 class FeatureIndex:
@@ -73,6 +77,11 @@ class FeatureIndex:
         return self._hash[: self._n_features].copy()
 
     @property
+    def slots(self) -> tuple[Hashes, Ids]:
+        """The table: the hash in each slot, and its id; for kernels."""
+        return self._key, self._id
+
+    @property
     def counts(self) -> npt.NDArray[np.int64]:
         """How often each feature was added; zero for those the index was made with."""
         return self._count[: self._n_features].copy()
@@ -96,10 +105,6 @@ class FeatureIndex:
         ids = np.empty(len(hashes), np.int32)
         find_kernel(self._key, self._id, hashes, ids)
         return ids
-
-    def find(self, first_feature: Offsets, hashes: Hashes) -> tuple[Offsets, Ids]:
-        """Return a CSR block of the ids of those features that are in the index; the others are dropped."""
-        return drop_unknown(first_feature, self.ids_of(hashes))
 
     def at_least(self, min_count: int) -> tuple[FeatureIndex, Ids]:
         """Return the index of the features added at least so often, and the new id of each old one, -1 for none."""
@@ -217,6 +222,9 @@ def find_kernel(key, id, hashes, ids):
     mask = np.uint64(key.shape[0] - 1)
     one = np.uint64(1)
     for position in range(hashes.shape[0]):
+        if position + _AHEAD < hashes.shape[0]:
+            prefetch(key, hashes[position + _AHEAD] & mask)
+            prefetch(id, hashes[position + _AHEAD] & mask)
         wanted = hashes[position]
         slot = wanted & mask
         while key[slot] != wanted and key[slot] != 0:

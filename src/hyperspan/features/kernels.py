@@ -21,22 +21,25 @@ from hyperspan.features.templates import Template
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
 _SHIFT_1, _SHIFT_2, _SHIFT_3 = np.uint64(30), np.uint64(27), np.uint64(31)
-_NONE, _SEVERAL, _PLAIN = np.uint64(0), np.uint64(1), np.uint64(2)
-_LEAST_HASH = np.uint64(1)
-_PLACES_AT_A_TIME = 256
+_NONE, _SEVERAL = np.uint64(0), np.uint64(1)
+LEAST_HASH = np.uint64(1)
 
 
 class Plan(NamedTuple):
     """Templates as flat arrays: template t has the parts ``first_part[t]:first_part[t + 1]``.
 
-    A part has a column and an offset, a column a source and a cell there; ``before`` and ``after`` are the boundaries,
-    ``facet`` is the number of each template's facet.
+    They come in runs, of which a token's features are told apart: ``first_of_run[r]:first_of_run[r + 1]``.
+    A part has a column and an offset, a column a source and a cell there; ``seen`` says where the value of each part
+    stands among the gathered ones, counted from the first that a token sees. ``before`` and ``after`` are the
+    boundaries, ``facet`` is the number of each template's facet.
     """
 
+    first_of_run: npt.NDArray[np.int32]
     template_hash: Hashes
     first_part: npt.NDArray[np.int32]
     column: npt.NDArray[np.int32]
     offset: npt.NDArray[np.int32]
+    seen: npt.NDArray[np.uint64]
     column_source: npt.NDArray[np.int32]
     column_cell: npt.NDArray[np.int32]
     before: Hashes
@@ -44,24 +47,29 @@ class Plan(NamedTuple):
     facet: npt.NDArray[np.int32]
 
 
-def plan_of(templates: Sequence[Template], table: CodeTable) -> Plan:
-    """Write templates as flat arrays."""
+def plan_of(templates: Sequence[Template], table: CodeTable, first_of_run: Sequence[int] = ()) -> Plan:
+    """Write templates as flat arrays; without borders they are one run."""
     parts = [part for template in templates for part in template.parts]
     first_part = np.zeros(len(templates) + 1, np.int32)
     np.cumsum([len(template.parts) for template in templates], out=first_part[1:])
+    used = {part.column for part in parts}
     columns = [
         (source, cell, column)
         for source, of_source in enumerate(table.columns)
         for cell, column in enumerate(of_source)
+        if column in used
     ]
     number = {column: position for position, (_, _, column) in enumerate(columns)}
     facets = list(dict.fromkeys(template.facet for template in templates))
-    distances = range(1, max(abs(part.offset) for part in parts) + 1)
+    reach = max((abs(part.offset) for part in parts), default=0)
+    distances = range(1, reach + 1)
     return Plan(
+        np.array(first_of_run or (0, len(templates)), np.int32),
         np.array([hash_text(template.pattern) for template in templates], np.uint64),
         first_part,
         np.array([number[part.column] for part in parts], np.int32),
         np.array([part.offset for part in parts], np.int32),
+        np.array([(reach + part.offset) * len(columns) + number[part.column] for part in parts], np.uint64),
         np.array([source for source, _, _ in columns], np.int32),
         np.array([cell for _, cell, _ in columns], np.int32),
         np.array([hash_text(boundary(-distance)) for distance in distances], np.uint64),
@@ -71,72 +79,78 @@ def plan_of(templates: Sequence[Template], table: CodeTable) -> Plan:
 
 
 def hash_features(plan: Plan, batch: Batch) -> tuple[Offsets, Hashes]:
-    """Return the features of every token as a CSR block of hashes."""
-    lone = _gathered(plan, batch)
-    first_feature = np.zeros(batch.code.shape[1] + 1, np.int64)
-    count_kernel(plan, batch, lone, first_feature)
-    hashes = np.empty(first_feature[-1] + 1, np.uint64)
+    """Return the features of every token, and within it of every run of templates, as a CSR block of hashes."""
+    lone, has_several = _gathered(plan, batch)
+    n_tokens = batch.code.shape[1]
+    room = count_kernel(plan, batch, lone) if has_several else n_tokens * len(plan.template_hash)
+    first_feature = np.empty(n_tokens * (len(plan.first_of_run) - 1) + 1, np.int64)
+    hashes = np.empty(room, np.uint64)
     with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
-        hash_kernel(plan, batch, lone, first_feature, hashes)
-    return first_feature, hashes[:-1]
+        n_features = hash_kernel(plan, batch, lone, first_feature, hashes)
+    return first_feature, hashes[:n_features]
 
 
 def facets_of_features(plan: Plan, batch: Batch, n_features: int) -> npt.NDArray[np.int32]:
     """Return the facet of every feature that `hash_features` gives, in the same order."""
     facet = np.empty(n_features, np.int32)
-    facet_kernel(plan, batch, _gathered(plan, batch), facet)
+    facet_kernel(plan, batch, _gathered(plan, batch)[0], facet)
     return facet
 
 
-def _gathered(plan: Plan, batch: Batch) -> Hashes:
+def _gathered(plan: Plan, batch: Batch) -> tuple[Hashes, bool]:
+    """Return what `gather_kernel` fills, and whether it found several values anywhere."""
     reach = len(plan.before)
     n_sentences, n_tokens = len(batch.first_token) - 1, batch.code.shape[1]
-    lone = np.empty((len(plan.column_source), n_tokens + 2 * reach * n_sentences), np.uint64)
-    gather_kernel(plan, batch, lone)
-    return lone
+    lone = np.empty((n_tokens + 2 * reach * n_sentences, len(plan.column_source)), np.uint64)
+    return lone, gather_kernel(plan, batch, lone)
 
 
 @numba.njit(nogil=True, cache=True)
 def gather_kernel(plan, batch, lone):
-    """Fill ``lone[column, place]`` with the value where there is exactly one, 0 where there is none, 1 for several.
+    """Fill ``lone[place, column]`` with the value where there is exactly one, 0 where there is none, 1 for several.
 
     A sentence has ``reach`` places more at both ends, for the boundaries: token t of sentence s has the place
-    ``t + (2 * s + 1) * reach``.
+    ``t + (2 * s + 1) * reach``. Returns whether there are several anywhere.
     """
     reach = plan.before.shape[0]
-    for column in range(plan.column_source.shape[0]):
-        source, cell_of_column = plan.column_source[column], plan.column_cell[column]
-        for sentence in range(batch.first_token.shape[0] - 1):
-            begin, end = batch.first_token[sentence], batch.first_token[sentence + 1]
-            shift = (2 * sentence + 1) * reach
-            is_known = begin < end and batch.code[source, begin] >= 0
+    code, first_value = batch.code, batch.first_value
+    has_several = False
+    for sentence in range(batch.first_token.shape[0] - 1):
+        begin, end = batch.first_token[sentence], batch.first_token[sentence + 1]
+        shift = (2 * sentence + 1) * reach
+        for column in range(plan.column_source.shape[0]):
+            is_known = begin < end and code[plan.column_source[column], begin] >= 0
             for distance in range(reach):
-                lone[column, begin + shift - 1 - distance] = plan.before[distance] if is_known else _NONE
-                lone[column, end + shift + distance] = plan.after[distance] if is_known else _NONE
-            for token in range(begin, end):
+                lone[begin + shift - 1 - distance, column] = plan.before[distance] if is_known else _NONE
+                lone[end + shift + distance, column] = plan.after[distance] if is_known else _NONE
+        for token in range(begin, end):
+            for column in range(plan.column_source.shape[0]):
+                first_cell = code[plan.column_source[column], token]
                 value = _NONE
-                if is_known:
-                    cell = batch.code[source, token] + cell_of_column
-                    n_values = batch.first_value[cell + 1] - batch.first_value[cell]
+                if first_cell >= 0:
+                    cell = first_cell + plan.column_cell[column]
+                    n_values = first_value[cell + 1] - first_value[cell]
                     if n_values == 1:
                         # A value that happens to be 0 or 1 goes the way of several, which is right for it too.
-                        value = max(batch.value[batch.first_value[cell]], _SEVERAL)
+                        value = max(batch.value[first_value[cell]], _SEVERAL)
                     elif n_values > 1:
                         value = _SEVERAL
-                lone[column, token + shift] = value
+                    has_several |= value == _SEVERAL
+                lone[token + shift, column] = value
+    return has_several
 
 
 @numba.njit(nogil=True, cache=True)
-def count_kernel(plan, batch, lone, first_feature):
-    """Fill ``first_feature``: where the features of each token begin."""
+def count_kernel(plan, batch, lone):
+    """Return how many features all tokens have together."""
     reach = plan.before.shape[0]
+    n_features = 0
     for sentence in range(batch.first_token.shape[0] - 1):
         shift = (2 * sentence + 1) * reach
         for token in range(batch.first_token[sentence], batch.first_token[sentence + 1]):
-            total = 0
             for template in range(plan.template_hash.shape[0]):
-                total += number_kernel(plan, batch, lone, template, token, shift)
-            first_feature[token + 1] = first_feature[token] + total
+                n_features += number_kernel(plan, batch, lone, template, token, shift)
+    return n_features
 
 
 @numba.njit(nogil=True, cache=True)
@@ -158,7 +172,7 @@ def number_kernel(plan, batch, lone, template, token, shift):
     """Return how many features a template gives a token: as many as there are combinations of its parts' values."""
     n_features = 1
     for part in range(plan.first_part[template], plan.first_part[template + 1]):
-        value = lone[plan.column[part], token + plan.offset[part] + shift]
+        value = lone[token + plan.offset[part] + shift, plan.column[part]]
         if value == _NONE:
             n_features = 0
         elif value == _SEVERAL:
@@ -176,49 +190,35 @@ def cell_kernel(plan, batch, part, token):
 
 @numba.njit(nogil=True, cache=True)
 def hash_kernel(plan, batch, lone, first_feature, hashes):
-    """Fill ``hashes``, in the order of templates and, within one, of its values: those of the last part change first.
+    """Fill in the features of every token, in the order of templates and, within one, of its values.
 
-    Some sentences at a time are worked on template by template, over all their places, so that the loops that mix are
-    tight and without branches. What they make of the places between sentences is never looked at. ``hashes`` has room
-    for one more at its end, where features go that are none.
+    The values of the last part change first. Returns how many features there are.
     """
-    reach = plan.before.shape[0]
-    n_sentences = batch.first_token.shape[0] - 1
-    nowhere = hashes.shape[0] - 1
-    first = 0
-    while first < n_sentences:
-        last = first + 1
-        base = batch.first_token[first] + (2 * first + 1) * reach
-        size = batch.first_token[last] - batch.first_token[first]
-        while last < n_sentences and size < _PLACES_AT_A_TIME:
-            last += 1
-            size = batch.first_token[last] + (2 * last - 1) * reach - base
-        bits = np.empty(size, np.uint64)
-        least = np.empty(size, np.uint64)
-        next_feature = first_feature[batch.first_token[first] : batch.first_token[last]].copy()
-        for template in range(plan.template_hash.shape[0]):
-            bits[:] = plan.template_hash[template]
-            least[:] = _PLAIN
-            for part in range(plan.first_part[template], plan.first_part[template + 1]):
-                values = lone[plan.column[part], base + plan.offset[part] : base + plan.offset[part] + size]
-                for place in range(size):
-                    bits[place] = mix_kernel(bits[place] ^ values[place])
-                    least[place] = min(least[place], values[place])
-            for sentence in range(first, last):
-                begin, end = batch.first_token[sentence], batch.first_token[sentence + 1]
-                shift = (2 * sentence + 1) * reach - base
-                for token in range(begin, end):
-                    position = token - batch.first_token[first]
-                    feature = next_feature[position]
-                    if least[token + shift] == _SEVERAL:
-                        next_feature[position] = combine_kernel(
-                            plan, batch, template, begin, end, token, hashes, feature
-                        )
-                    else:
-                        is_one = least[token + shift] == _PLAIN
-                        hashes[feature if is_one else nowhere] = max(bits[token + shift], _LEAST_HASH)
-                        next_feature[position] = feature + is_one
-        first = last
+    template_hash, first_part, seen = plan.template_hash, plan.first_part, plan.seen
+    n_runs = plan.first_of_run.shape[0] - 1
+    values = lone.reshape(-1)
+    feature = 0
+    first_feature[0] = 0
+    for sentence in range(batch.first_token.shape[0] - 1):
+        begin, end = batch.first_token[sentence], batch.first_token[sentence + 1]
+        for token in range(begin, end):
+            # Places have no sign, because the compiler asks of other numbers whether they count from the end.
+            first_seen = np.uint64((token + 2 * sentence * plan.before.shape[0]) * lone.shape[1])
+            for run in range(n_runs):
+                for template in range(plan.first_of_run[run], plan.first_of_run[run + 1]):
+                    least = values[first_seen + seen[first_part[template]]]
+                    bits = mix_kernel(template_hash[template] ^ least)
+                    for part in range(first_part[template] + 1, first_part[template + 1]):
+                        value = values[first_seen + seen[part]]
+                        bits = mix_kernel(bits ^ value)
+                        least = min(least, value)
+                    if least > _SEVERAL:
+                        hashes[feature] = max(bits, LEAST_HASH)
+                        feature += 1
+                    elif least == _SEVERAL:
+                        feature = combine_kernel(plan, batch, template, begin, end, token, hashes, feature)
+                first_feature[token * n_runs + run + 1] = feature
+    return feature
 
 
 @numba.njit(nogil=True, cache=True)
@@ -242,7 +242,7 @@ def combine_kernel(plan, batch, template, begin, end, token, hashes, place):
             for feature in range(place, place + n_features):
                 hashes[feature] = mix_kernel(hashes[feature] ^ outside)
     for feature in range(place, place + n_features):
-        hashes[feature] = max(hashes[feature], _LEAST_HASH)
+        hashes[feature] = max(hashes[feature], LEAST_HASH)
     return place + n_features
 
 

@@ -65,6 +65,11 @@ class Template:
         return " ".join(map(str, self.parts))
 
     @property
+    def is_single(self) -> bool:
+        """Whether it looks at one column, of which a word has no more than one value: that is one feature or none."""
+        return len(self.parts) == 1 and not self.parts[0].column.has_several
+
+    @property
     def facet(self) -> str:
         """What the template looks at: features of one facet are mostly known together.
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from hyperspan.learning.gold import Gold, encode_gold
 from hyperspan.learning.lbfgs import State, minimise
 from hyperspan.learning.parameters import Parameters, check_parameters, choose_parameters, first_weights
-from hyperspan.learning.scoring import score_words
+from hyperspan.learning.scoring import Scorer
 from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, best_threshold
 from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
 
@@ -21,6 +21,7 @@ __all__ = [
     "Objective",
     "Parameters",
     "Record",
+    "Scorer",
     "Search",
     "State",
     "best_threshold",
@@ -30,7 +31,6 @@ __all__ = [
     "first_weights",
     "minimise",
     "new_search",
-    "score_words",
 ]
 
 

@@ -2,44 +2,98 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.features import FeatureBlock
 from hyperspan.learning.parameters import Parameters, weightless_labels
-from hyperspan.learning.prefetching import AHEAD, prefetch, prefetch_numbers
+from hyperspan.prefetching import AHEAD, prefetch
 from hyperspan.structures import Hypergraph, Linear
+
+BLOCK = 4
+"""How many weights are added at a time: rows are so short that the end of a loop, which cannot be foreseen, is dear."""
+
+_ALL_LABELS = -1
+_NUMBERS_A_LINE = 8
+
+
+class Scorer(NamedTuple):
+    """The weights of a model, laid out to be found with one look a feature.
+
+    The pairs of a row stand together, padded to whole blocks by weights of zero. Block b has the pairs
+    ``BLOCK * b : BLOCK * (b + 1)``.
+
+    Attributes
+    ----------
+    bias : float64 array of shape (n_labels,)
+        The score of each label by itself.
+    dense_label : int32 array of shape (n_dense,)
+        The labels of a row that has all of them, in the order of its pairs.
+    blocks : int32 array of shape (n_features, 2)
+        Which is the first block of the feature's row, and how many there are: -1 for a row with all labels.
+    label : uint32 array of shape (n_pairs,)
+        Of each pair. Without a sign, because the compiler asks of other numbers whether they count from the end.
+    weight : float64 array of shape (n_pairs,)
+    """
+
+    bias: NDArray[np.float64]
+    dense_label: NDArray[np.int32]
+    blocks: NDArray[np.int32]
+    label: NDArray[np.uint32]
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, structure: Hypergraph | Linear, parameters: Parameters, weights: NDArray[np.float64]) -> Scorer:
+        """Lay out the weights of a model."""
+        bias, _, pair_weight = split_weights(parameters, weights, weightless_labels(structure))
+        n_pairs = np.diff(parameters.first_pair)
+        n_blocks = -(-n_pairs // BLOCK)
+        first_block = np.cumsum(n_blocks) - n_blocks
+        is_dense = n_pairs == len(parameters.dense_label)
+        blocks = np.column_stack([first_block, np.where(is_dense, _ALL_LABELS, n_blocks)]).astype(np.int32)
+        place = np.arange(len(pair_weight)) + np.repeat(BLOCK * first_block - parameters.first_pair[:-1], n_pairs)
+        label = np.zeros(BLOCK * n_blocks.sum(), np.uint32)
+        weight = np.zeros(len(label))
+        label[place], weight[place] = parameters.pair_label, pair_weight
+        return cls(bias, parameters.dense_label, blocks[parameters.row_of_feature], label, weight)
+
+    def scores(self, features: FeatureBlock) -> NDArray[np.float64]:
+        """Return the scores of every label at every word, of shape (n_words, n_labels)."""
+        scores = np.empty((features.n_tokens, len(self.bias)))
+        scores_kernel(features.first_feature, features.feature, *self, scores)
+        return scores
 
 
 @numba.njit(nogil=True, cache=True)
-def feature_scores_kernel(
-    first_feature, feature, row_of, first_pair, pair_label, dense_label, bias, weight, begin, end, scores
-):
-    """Fill rows of ``scores`` for the words from begin to end: bias plus the weights of every feature's labels."""
-    n_dense, n_features = dense_label.shape[0], first_feature[end]
+def scores_kernel(first_feature, feature, bias, dense_label, blocks, label, weight, scores):
+    """Fill rows of ``scores``: biases plus the weights of every feature's labels."""
+    n_dense, n_features = dense_label.shape[0], feature.shape[0]
     dense = np.empty(n_dense)
-    for word in range(begin, end):
-        row = scores[word - begin]
-        for label in range(bias.shape[0]):
-            row[label] = bias[label]
+    for word in range(scores.shape[0]):
+        row = scores[word]
+        row[:] = bias
         dense[:] = 0.0
         for occurrence in range(first_feature[word], first_feature[word + 1]):
             if occurrence + 2 * AHEAD < n_features:
-                prefetch(first_pair, row_of[feature[occurrence + 2 * AHEAD]])
+                prefetch(blocks, 2 * np.int64(feature[occurrence + 2 * AHEAD]))
             if occurrence + AHEAD < n_features:
-                ahead = first_pair[row_of[feature[occurrence + AHEAD]]]
-                prefetch_numbers(weight, ahead, 0)
-                prefetch(pair_label, ahead)
-            first = first_pair[row_of[feature[occurrence]]]
-            last = first_pair[row_of[feature[occurrence]] + 1]
-            if last - first == n_dense:
-                of_row = weight[first:last]  # a slice, so that the compiler uses vectors
+                ahead = BLOCK * np.int64(blocks[feature[occurrence + AHEAD], 0])
+                prefetch(label, ahead)
+                prefetch(weight, ahead)
+                prefetch(weight, ahead + _NUMBERS_A_LINE)
+            first, n_blocks = BLOCK * np.int64(blocks[feature[occurrence], 0]), blocks[feature[occurrence], 1]
+            if n_blocks == _ALL_LABELS:
+                of_row = weight[first : first + n_dense]  # a slice, so that the compiler uses vectors
                 for place in range(of_row.shape[0]):
                     dense[place] += of_row[place]
             else:
-                for pair in range(first, last):
-                    row[pair_label[pair]] += weight[pair]
+                for place in range(first, first + BLOCK * n_blocks, BLOCK):
+                    labels, numbers = label[place : place + BLOCK], weight[place : place + BLOCK]
+                    for number in range(BLOCK):
+                        row[labels[number]] += numbers[number]
         for place in range(n_dense):
             row[dense_label[place]] += dense[place]
 
@@ -52,25 +106,3 @@ def split_weights(
     bias = parameters.base_score + np.where(weightless, 0.0, weights[:n_labels])
     transitions = weights[n_labels : n_labels + n_transitions].reshape(-1, n_labels)
     return bias, transitions, weights[n_labels + n_transitions :]
-
-
-def score_words(
-    structure: Hypergraph | Linear, parameters: Parameters, weights: NDArray[np.float64], features: FeatureBlock
-) -> NDArray[np.float64]:
-    """Return the scores of every label at every word, of shape (n_words, n_labels)."""
-    bias, _, pair_weight = split_weights(parameters, weights, weightless_labels(structure))
-    scores = np.empty((features.n_tokens, parameters.n_labels))
-    feature_scores_kernel(
-        features.first_feature,
-        features.feature,
-        parameters.row_of_feature,
-        parameters.first_pair,
-        parameters.pair_label,
-        parameters.dense_label,
-        bias,
-        pair_weight,
-        0,
-        features.n_tokens,
-        scores,
-    )
-    return scores

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from hyperspan.features import Extractor, FeatureBlock
 from hyperspan.inference import Distribution, Over, distribution
-from hyperspan.learning import Parameters, score_words
+from hyperspan.learning import Parameters, Scorer
 from hyperspan.mentions import Sentence, Unit
 from hyperspan.structures import Hypergraph, Linear
 
@@ -61,7 +62,11 @@ class Model:
 
     def scores(self, block: FeatureBlock) -> NDArray[np.float64]:
         """Return the scores of every label at every word, of shape (n_words, n_labels)."""
-        return score_words(self.structure, self.parameters, self.weights, block)
+        return self._scorer.scores(block)
+
+    @cached_property
+    def _scorer(self) -> Scorer:
+        return Scorer.of(self.structure, self.parameters, self.weights)
 
     def distributions(self, sentences: Iterable[Sentence]) -> Iterator[Distribution]:
         """Yield the distribution over the outcomes of each sentence, in batches that bound memory."""

@@ -320,6 +320,18 @@ def test_what_is_remembered_of_words_is_bounded(monkeypatch: pytest.MonkeyPatch)
     assert_same(extractor.transform(sentences), expected)
 
 
+def test_ids_are_remembered_for_one_index_only():
+    here, there = Sentence(["hiatal", "hernia"]), Sentence(["small", "hernia"])
+    extractor = Extractor(templates("word[0]", "word[-1] word[0]", "suffix2[1]"))
+    under_way = extractor.fit([here]).transform_blocks(iter([here]))
+    extractor.fit([there])
+    assert next(under_way).feature.tolist() == [0, 1, 2, 3, 4, 5]
+    assert extractor.transform([there]).feature.tolist() == [0, 1, 2, 3, 4, 5]
+    assert extractor.transform([here]).feature.tolist() == [2, 3, 5]
+    extractor.index_.add(next(extractor.hash_blocks([here])).hash)
+    assert extractor.transform([here]).feature.tolist() == [6, 7, 2, 3, 8, 5]
+
+
 def test_several_threads_may_use_one_extractor():
     sentences = many_sentences()
     extractor = Extractor().fit(sentences)

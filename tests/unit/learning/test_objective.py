@@ -8,7 +8,7 @@ import pytest
 from examples import EXAMPLES
 from hyperspan.features import Extractor, FeatureBlock, TemplateSet
 from hyperspan.inference import Over
-from hyperspan.learning import Objective, Parameters, choose_parameters, encode_gold, objective, score_words
+from hyperspan.learning import Objective, Parameters, Scorer, choose_parameters, encode_gold, objective
 from hyperspan.learning.objective_reference import Key, objective_reference, scores_reference
 from hyperspan.learning.vectors import add_kernel, dot_kernel
 from hyperspan.mentions import Mention, Sentence
@@ -166,7 +166,7 @@ def test_scores_of_words_are_those_of_the_reference(name: str, over: Over) -> No
         for words in features_of(block)
         for row in scores_reference(chosen, words, as_mapping(parameters, weights), with_prior=over != "encodings")
     ]
-    scores = score_words(chosen, parameters, weights, block)
+    scores = Scorer.of(chosen, parameters, weights).scores(block)
     np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -175,7 +175,7 @@ def test_features_the_model_does_not_know_add_nothing():
     extractor = Extractor(TEMPLATES, threads=1).fit(FEW)
     weights = np.random.default_rng(6).normal(size=parameters.n_weights)
     block = extractor.transform([Sentence(["xyzzy"]), Sentence([]), Sentence(["xyzzy", "plugh"])])
-    scores = score_words(chosen, parameters, weights, block)
+    scores = Scorer.of(chosen, parameters, weights).scores(block)
     assert scores.shape == (3, chosen.n_labels)
     known = as_mapping(parameters, weights)
     np.testing.assert_allclose(

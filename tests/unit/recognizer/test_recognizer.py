@@ -341,6 +341,15 @@ def test_alternatives_come_best_first_with_their_probabilities(options):
     assert next(iter(recognizer.find(TINY[:1]))).alternatives == ()
 
 
+def test_scores_are_those_of_the_weights_a_model_has(trained: Recognizer):
+    model = trained._learned()
+    block = model.extractor.transform(as_sentences(TEST))
+    scores = model.scores(block)
+    assert model.scores(block).tolist() == scores.tolist() != []
+    assert not replace(model, weights=np.zeros_like(model.weights)).scores(block).any()
+    assert model.scores(block).tolist() == scores.tolist()
+
+
 def test_empty_sentences_have_nothing_in_them(trained: Recognizer):
     assert trained.predict([Sentence([]), TEST[0], Sentence([])])[::2] == [[], []]
     assert trained.predict([]) == []
