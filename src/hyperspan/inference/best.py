@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.inference.frontier import StaircaseTable
-from hyperspan.structures.staircase import END, START, STAY, STEP
+from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP
 
-_END, _STAY, _STEP, _START = END, STAY, STEP, START
+_END, _STAY, _STEP, _NO_START, _START = END, STAY, STEP, NO_START, START
 
 _PASSED = 0
 """The note of a node that is not active. Others are 1 + 2 * move, plus 1 if the next node was active before."""
@@ -182,37 +182,23 @@ def walk_back_kernel(n_nodes, notes, chosen, labels):
 
 
 @numba.njit(nogil=True, cache=True)
-def plain_paths_kernel(table, labels, first_word, is_plain, whose, n_parts, parts):
-    """Read sentences whose paths neither meet nor part: each is a mention, and there is no other way to read them.
+def take_plain_kernel(table, labels, first_word, whose, n_parts, parts):
+    """Take the paths that neither meet others nor part out of ``labels``: each is a mention, however one reads.
 
-    ``is_plain`` of shape (n_sentences,) says which these are. ``whose`` and ``n_parts`` of shape (n_words,) and
-    ``parts`` of shape (n_words, most_parts, 2) get their mentions; returns how many.
+    ``whose`` and ``n_parts`` of shape (n_words,) and ``parts`` of shape (n_words, most_parts, 2) get the sentence, the
+    number of parts and the parts of each; returns how many there are.
     """
     children, n_found = table.label_children, 0
-    for sentence in range(is_plain.shape[0]):
+    for sentence in range(first_word.shape[0] - 1):
         first, last = first_word[sentence], first_word[sentence + 1]
-        is_plain[sentence] = True
-        for word in range(first, last):
-            for node in range(table.n_nodes):
-                if labels[word, node + 1] < 0:
-                    continue
-                n_before = 1 if node == 0 and labels[word, 0] == _START else 0
-                if word > first and labels[word - 1, node + 1] >= 0:
-                    n_before += children[labels[word - 1, node + 1]] & _STAY > 0
-                if word > first and node > 0 and labels[word - 1, node] >= 0:
-                    n_before += children[labels[word - 1, node]] & _STEP > 0
-                child = children[labels[word, node + 1]]
-                if n_before != 1 or child & (child - 1):  # or more than one bit
-                    is_plain[sentence] = False
-        if not is_plain[sentence]:
-            continue
         for start in range(first, last):
             if labels[start, 0] != _START:
                 continue
-            word, node, child = start, 0, 0
+            word, node, child, is_plain = start, 0, 0, True
             parts[n_found, 0, 0] = start - first
-            while child != _END:
+            while is_plain and child != _END:
                 child = children[labels[word, node + 1]]
+                is_plain = child & (child - 1) == 0 and n_before_kernel(children, labels, first, word, node) == 1
                 word += 1
                 if node % 2 == 0:
                     parts[n_found, node // 2, 1] = word - first
@@ -220,9 +206,29 @@ def plain_paths_kernel(table, labels, first_word, is_plain, whose, n_parts, part
                     node += 1
                     if node % 2 == 0:
                         parts[n_found, node // 2, 0] = word - first
+            if not is_plain:
+                continue
             whose[n_found], n_parts[n_found] = sentence, node // 2 + 1
             n_found += 1
+            labels[start, 0] = _NO_START
+            word, node, child = start, 0, 0
+            while child != _END:
+                child = children[labels[word, node + 1]]
+                labels[word, node + 1] = -1
+                word += 1
+                node += child == _STEP
     return n_found
+
+
+@numba.njit(nogil=True, cache=True)
+def n_before_kernel(children, labels, first, word, node):
+    """Return how many links lead to a node at a word."""
+    n_before = 1 if node == 0 and labels[word, 0] == _START else 0
+    if word > first and labels[word - 1, node + 1] >= 0:
+        n_before += children[labels[word - 1, node + 1]] & _STAY > 0
+    if word > first and node > 0 and labels[word - 1, node] >= 0:
+        n_before += children[labels[word - 1, node]] & _STEP > 0
+    return n_before
 
 
 @numba.njit(nogil=True, cache=True)

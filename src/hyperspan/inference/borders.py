@@ -195,10 +195,10 @@ def log_borders_kernel(automaton, scores, forward, backward, start_prob):
 
 
 @numba.njit(nogil=True, cache=True)
-def fill_lanes_kernel(table, first_label, scores, first_word, wanted, begin, lanes):
+def fill_lanes_kernel(table, first_label, scores, first_word, wanted, begin, wants_links, lanes):
     """Sum sentences of one block, as many of the wanted from begin on as there are lanes, up to and from every border.
 
-    ``lanes.is_done`` says for which lanes this came to an end.
+    ``lanes.is_done`` says for which lanes this came to an end. How probable links are is known only if that is wanted.
     """
     n_here = min(LANES, wanted.shape[0] - begin)
     lanes.n_words[:] = 0
@@ -209,7 +209,7 @@ def fill_lanes_kernel(table, first_label, scores, first_word, wanted, begin, lan
         lanes.first[lane] = first_word[sentence] if lanes.n_words[lane] > 0 else 0
         lanes.first_label[lane] = first_label
     exps, weights = prepare_lanes_kernel(table, scores, True, lanes)
-    lanes_borders_kernel(table, lanes, exps, weights)
+    lanes_borders_kernel(table, lanes, exps, weights, wants_links)
 
 
 @numba.njit(nogil=True, cache=True)

@@ -430,8 +430,8 @@ def spread_kernel(exps, first_word, first_label, n_words, is_done, expected):
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def lanes_borders_kernel(table, lanes, exps, weights):
-    """Sum all lanes up to and from every border, and say how probable starts and links are at every word.
+def lanes_borders_kernel(table, lanes, exps, weights, wants_links):
+    """Sum all lanes up to and from every border, and say how probable starts, and links if wanted, are at every word.
 
     The product of what leads to a border and what comes from there is 1. Lanes are given up as in
     `lanes_expected_kernel`.
@@ -451,14 +451,16 @@ def lanes_borders_kernel(table, lanes, exps, weights):
     for word in range(longest - 1, -1, -1):
         copy_kernel(kept, word * size, room, 0, size)
         copy_kernel(weights[word].reshape(-1), 0, room, at_weights, n_weights * LANES)
-        word_forward_kernel(n_nodes, room)
+        if wants_links:
+            word_forward_kernel(n_nodes, room)
         nodes_backward_kernel(n_nodes, room)
         check_reach_kernel(n_nodes, room, n_words, least, exps, word, lanes.is_done)
         start_backward_kernel(n_nodes, room)
         copy_kernel(room, at_back, back, word * size, size)
         for lane in range(LANES):
             lanes.start_prob[word, lane] = exps[word, 1, lane] * room[at_moved + LANES + lane]
-        links_kernel(table, room, at_moved, exps[word], lanes.link_prob[word])
+        if wants_links:
+            links_kernel(table, room, at_moved, exps[word], lanes.link_prob[word])
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.mentions import Mention, in_order
+from hyperspan.mentions import Mention, in_order, unchecked_mention
 from hyperspan.structures.decoding import Decoded
 from hyperspan.structures.structure import Encoding
 
 MOST_MENTIONS = 1_000
 """How many mentions one sentence can yield; more sets the flag ``truncated``."""
+
+MOST_WORK = 1_000_000
+"""How many words are gone over to give the mentions of one sentence their probabilities: a second or two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,3 +75,22 @@ def most_probable(found: list[Mention], limit: int, truncated: bool) -> Decoded:
 
 def _most_probable_first(mention: Mention) -> tuple[float, Mention]:
     return -(mention.prob or 0.0), mention
+
+
+def bounded(decoded: Decoded) -> Decoded:
+    """Return no more mentions than can be given their probability in some seconds."""
+    work = 0
+    for place, mention in enumerate(decoded.mentions):
+        work += mention.end - mention.start
+        if place and work > MOST_WORK:
+            return Decoded(decoded.mentions[:place], truncated=True)
+    return decoded
+
+
+def with_probs(decoded: Decoded, probs: Iterable[float]) -> Decoded:
+    """Return the same mentions with probabilities."""
+    mentions = [
+        unchecked_mention(mention.type, mention.parts, prob)
+        for mention, prob in zip(decoded.mentions, probs, strict=True)
+    ]
+    return Decoded(tuple(mentions), decoded.truncated, decoded.is_exact)

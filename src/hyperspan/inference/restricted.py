@@ -337,7 +337,7 @@ def probable_block_kernel(
             if n_found + LANES * limit > found_prob.shape[0]:
                 return rank, n_found
             if lanes.kept.shape[0] > 0:
-                fill_lanes_kernel(table, first_label, scores, first_word, wanted, rank, lanes)
+                fill_lanes_kernel(table, first_label, scores, first_word, wanted, rank, True, lanes)
         if not may_start_kernel(lanes, lane, threshold):
             continue
         sentence = wanted[rank]
@@ -381,7 +381,7 @@ def path_probs_block_kernel(
     for rank in range(wanted.shape[0]):
         lane = rank % LANES
         if lane == 0 and lanes.kept.shape[0] > 0:
-            fill_lanes_kernel(table, first_label, scores, first_word, wanted, rank, lanes)
+            fill_lanes_kernel(table, first_label, scores, first_word, wanted, rank, False, lanes)
         first, last = first_word[wanted[rank]], first_word[wanted[rank] + 1]
         borders, here = borders_in_block_kernel(
             table, automaton, first_label, scores, first, last, lanes, lane, room, of_block

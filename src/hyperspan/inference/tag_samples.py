@@ -5,7 +5,8 @@ tag at a word share the sums that say which tag came before.
 
 Mentions other than plain runs (whose probability `tag_sums` knows) are only in sequences with *linking* tags, those of
 bodies and heads. So only such sequences are drawn to count these mentions: first the last linking tag, then what comes
-before it, then how far a run goes on after it. There are as many samples as that is probable, and each counts less.
+before it, then how far a run goes on after it. Such samples count only for as much as their tags are probable, p in
+all, so p² times as many give the same precision.
 """
 
 from __future__ import annotations
@@ -284,7 +285,7 @@ def count_linked_kernel(sums, first, last, max_components, n_samples, pool, room
     if prob < LEAST_LINKING:
         return 0, 0.0
     n_words, n_tags = last - first, moves.shape[0]
-    n_drawn = math.ceil(n_samples * prob)
+    n_drawn = math.ceil(n_samples * prob * prob)
     n_rows, next = 0, 0
     word, tag, so_far = 0, 0, 0.0
     for sample in range(n_drawn):

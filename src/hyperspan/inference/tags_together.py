@@ -19,7 +19,7 @@ from hyperspan.inference.automaton import chain_automaton
 from hyperspan.inference.base import NO_OUTCOME, check_at_least_one
 from hyperspan.inference.batch import check_first_word, check_scores, check_transitions
 from hyperspan.inference.best import best_tags_of
-from hyperspan.inference.outcomes import MOST_MENTIONS, most_probable
+from hyperspan.inference.outcomes import MOST_MENTIONS, most_probable, with_probs
 from hyperspan.inference.paths import sample_labels
 from hyperspan.inference.tag_readings import MOST_PARTS, WIDTH, parts_of, read_tags
 from hyperspan.inference.tag_samples import (
@@ -31,7 +31,7 @@ from hyperspan.inference.tag_samples import (
     slot_kernel,
 )
 from hyperspan.inference.tag_sums import TagSums, are_within_bounds, probable_runs_kernel, run_prob_kernel, tag_sums
-from hyperspan.mentions import Mention, in_order
+from hyperspan.mentions import Mention, in_order, unchecked_mention
 from hyperspan.structures.decoding import Decoded, decode_all
 from hyperspan.structures.linear import Linear
 
@@ -119,16 +119,59 @@ def best_tags_in(sentences: TagScores) -> tuple[Numbers, NDArray[np.int64]]:
     return best_score, tags
 
 
-def read_in(sentences: TagScores, *, with_all: bool = False) -> list[Decoded]:
-    """Return the mentions of the best tags of each sentence: as few as explain them, or all that they can mean."""
+def all_tags_in(sentences: TagScores) -> list[Decoded]:
+    """Return every mention that the best tags of each sentence can mean, with its probability.
+
+    Raises
+    ------
+    StructureError
+        If every tag sequence of a sentence is forbidden.
+    """
     _, tags = best_tags_in(sentences)
-    if with_all:
-        spans = pairwise(sentences.first_word.tolist())
-        return [decode_all(sentences.structure, tuple(enumerate(tags[first:last].tolist()))) for first, last in spans]
+    pieces = [tags[first:last].tolist() for first, last in pairwise(sentences.first_word.tolist())]
+    decoded = [decode_all(sentences.structure, tuple(enumerate(piece))) for piece in pieces]
+    probs = tag_probs_in(sentences, [here.mentions for here in decoded])
+    return [with_probs(here, of_sentence) for here, of_sentence in zip(decoded, probs, strict=True)]
+
+
+def enough_tags_in(sentences: TagScores) -> list[Decoded]:
+    """Return as few mentions as explain the best tags of each sentence, with their probabilities.
+
+    Raises
+    ------
+    StructureError
+        If every tag sequence of a sentence is forbidden.
+
+    Examples
+    --------
+    >>> scores = np.zeros((2, 7))
+    >>> scores[:, 1] = 9.0
+    >>> [decoded] = enough_tags_in(TagScores(Linear(("Finding",)), scores, np.zeros((7, 7)), np.array([0, 2])))
+    >>> [(mention.parts, round(mention.prob, 2)) for mention in decoded.mentions]
+    [(((0, 1),), 1.0), (((1, 2),), 1.0)]
+    """
+    sentences = sentences.checked()
+    _, tags = best_tags_in(sentences)
     first_row, rows = read_tags(sentences.structure, tags, sentences.first_word)
-    types, flat = sentences.structure.types, rows.tolist()
-    pieces = (flat[first:last] for first, last in pairwise(first_row.tolist()))
-    return [Decoded(in_order([Mention(types[row[0]], parts_of(row)) for row in piece])) for piece in pieces]
+    probs = _probs_of_rows(sentences, first_row, rows, N_SAMPLES, 0)
+    found: list[list[Mention]] = [[] for _ in range(sentences.n_sentences)]
+    whose = np.repeat(np.arange(sentences.n_sentences), np.diff(first_row))
+    _append(found, sentences.structure, whose, rows, probs)
+    return [Decoded(in_order(here)) for here in found]
+
+
+def _append(
+    found: list[list[Mention]],
+    structure: Linear,
+    whose: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    probs: Numbers,
+) -> None:
+    """Append mentions to those of their sentences."""
+    columns = zip(whose.tolist(), probs.tolist(), *rows[:, :4].T.tolist(), strict=True)
+    for row, (sentence, prob, type_id, n_parts, start, end) in enumerate(columns):
+        spans = ((start, end),) if n_parts == 1 else parts_of(rows[row].tolist())
+        found[sentence].append(unchecked_mention(structure.types[type_id], spans, prob))
 
 
 def probable_tags_in(
@@ -154,10 +197,8 @@ def probable_tags_in(
     sentences = sentences.checked()
     is_within = sentences.within_bounds()
     found: list[list[Mention]] = [[] for _ in range(sentences.n_sentences)]
-    types = sentences.structure.types
     for whose, rows, probs in _probable_rows(sentences, is_within, threshold, n_samples, seed):
-        for sentence, row, prob in zip(whose.tolist(), rows.tolist(), probs.tolist(), strict=True):
-            found[sentence].append(Mention(types[row[0]], parts_of(row), prob))
+        _append(found, sentences.structure, whose, rows, probs)
     for sentence in np.flatnonzero(~is_within).tolist():
         counts = _counts_in_logs(sentences, sentence, n_samples, seed)
         found[sentence] = [
@@ -208,9 +249,17 @@ def tag_probs_in(
     """
     check_at_least_one("n_samples", n_samples)
     sentences = sentences.checked()
+    first_row, rows = _rows_of(sentences, mentions)
+    probs = _probs_of_rows(sentences, first_row, rows, n_samples, seed).tolist()
+    return [probs[first:last] for first, last in pairwise(first_row.tolist())]
+
+
+def _probs_of_rows(
+    sentences: TagScores, first_row: NDArray[np.int64], rows: NDArray[np.int32], n_samples: int, seed: int
+) -> Numbers:
+    """Return how probable each of some mentions is; those of sentence s are ``first_row[s] : first_row[s + 1]``."""
     is_within = sentences.within_bounds()
     structure, sums, capacity = sentences.structure, sentences.sums(is_within), _ROOM
-    first_row, rows = _rows_of(sentences, mentions)
     probs = np.zeros(len(rows))
     sentence = 0
     while sentence < sentences.n_sentences:
@@ -228,14 +277,12 @@ def tag_probs_in(
             probs,
         )
         capacity *= 4
-    flat = probs.tolist()
-    of_sentences = [flat[first:last] for first, last in pairwise(first_row.tolist())]
     for sentence in np.flatnonzero(~is_within & (np.diff(first_row) > 0)).tolist():
         counts = _counts_in_logs(sentences, sentence, n_samples, seed)
-        of_sentences[sentence] = [
-            counts.get((mention.type, mention.parts), 0) / n_samples for mention in mentions[sentence]
-        ]
-    return of_sentences
+        for row in range(first_row[sentence], first_row[sentence + 1]):
+            key = (structure.types[rows[row, 0]], parts_of(rows[row].tolist()))
+            probs[row] = counts.get(key, 0) / n_samples
+    return probs
 
 
 def _rows_of(

@@ -16,14 +16,14 @@ from hyperspan.errors import StructureError
 from hyperspan.inference.automaton import staircase_automaton
 from hyperspan.inference.base import NO_OUTCOME, check_at_least_one, steps_for
 from hyperspan.inference.batch import check_first_word, check_scores, sum_batch
-from hyperspan.inference.best import best_of_block, plain_paths_kernel
+from hyperspan.inference.best import best_of_block, take_plain_kernel
 from hyperspan.inference.borders import border_room
 from hyperspan.inference.frontier import staircase_table
 from hyperspan.inference.lanes import LANES, Lanes, chance_of_mentions
-from hyperspan.inference.outcomes import MOST_MENTIONS, most_probable
+from hyperspan.inference.outcomes import MOST_MENTIONS, bounded, most_probable, with_probs
 from hyperspan.inference.restricted import path_probs_block_kernel, probable_block_kernel
-from hyperspan.mentions import Mention, Span, in_order
-from hyperspan.structures.decoding import BlockEdges, Decoded, enough_of_blocks
+from hyperspan.mentions import Mention, in_order, unchecked_mention
+from hyperspan.structures.decoding import BlockEdges, Decoded, all_of_blocks, enough_of_blocks
 from hyperspan.structures.hypergraph import Block, Hypergraph
 from hyperspan.structures.staircase import START
 
@@ -147,10 +147,8 @@ def _find_probable(
             n_parts,
             parts,
         )
-        spans = _spans(n_parts[:n_found], parts)
-        rows = zip(sentence_of[:n_found].tolist(), probs[:n_found].tolist(), spans, strict=True)
-        for whose, prob, of_mention in rows:
-            found[whose].append(Mention(block.type, of_mention, prob))
+        rows = slice(n_found)
+        _append(found, sentences, block, sentence_of[rows], n_parts[rows], parts[rows], probs[rows])
 
 
 def best_in(sentences: Sentences) -> list[list[BlockEdges]]:
@@ -169,8 +167,21 @@ def best_in(sentences: Sentences) -> list[list[BlockEdges]]:
     return best
 
 
+def all_in(sentences: Sentences) -> list[Decoded]:
+    """Return every mention that the best encoding of each sentence can mean, with its probability.
+
+    Raises
+    ------
+    StructureError
+        If every encoding of a sentence is forbidden.
+    """
+    decoded = [bounded(all_of_blocks(blocks)) for blocks in best_in(sentences)]
+    probs = probs_in(sentences, [here.mentions for here in decoded])
+    return [with_probs(here, of_sentence) for here, of_sentence in zip(decoded, probs, strict=True)]
+
+
 def enough_in(sentences: Sentences) -> list[Decoded]:
-    """Return as few mentions as explain the best encoding of each sentence.
+    """Return as few mentions as explain the best encoding of each sentence, with their probabilities.
 
     Raises
     ------
@@ -183,21 +194,22 @@ def enough_in(sentences: Sentences) -> list[Decoded]:
     >>> scores = np.zeros((3, 5))
     >>> scores[0, 1] = 1.0
     >>> [decoded] = enough_in(Sentences(shared_structure(["Finding"], 1), scores, np.array([0, 3])))
-    >>> [mention.parts for mention in decoded.mentions]
-    [((0, 1),)]
+    >>> [(mention.parts, round(mention.prob, 2)) for mention in decoded.mentions]
+    [(((0, 1),), 0.57)]
     """
     sentences = sentences.checked()
     plain: list[list[Mention]] = [[] for _ in range(sentences.n_sentences)]
     tangled: dict[int, list[BlockEdges]] = {}
     for block, labels in _best_labels(sentences):
-        is_plain = _read_plain(sentences, block, labels, plain)
-        labels[np.repeat(is_plain, np.diff(sentences.first_word))] = -1
+        _take_plain(sentences, block, labels, plain)
         for sentence, edges in _edges_of(sentences, block, labels).items():
             tangled.setdefault(sentence, []).append(edges)
     decoded = [Decoded(in_order(here)) for here in plain]
-    for sentence, blocks in tangled.items():
-        rest = enough_of_blocks(blocks)
-        decoded[sentence] = replace(rest, mentions=in_order([*plain[sentence], *rest.mentions]))
+    rest = {sentence: bounded(enough_of_blocks(blocks)) for sentence, blocks in tangled.items()}
+    probs = probs_in(sentences, [rest[number].mentions if number in rest else () for number in range(len(plain))])
+    for sentence, here in rest.items():
+        mentions = with_probs(here, probs[sentence]).mentions
+        decoded[sentence] = replace(here, mentions=in_order([*plain[sentence], *mentions]))
     return decoded
 
 
@@ -211,26 +223,32 @@ def _best_labels(sentences: Sentences) -> Iterator[tuple[Block, NDArray[np.int8]
         yield block, labels
 
 
-def _read_plain(
-    sentences: Sentences, block: Block, labels: NDArray[np.int8], found: list[list[Mention]]
-) -> NDArray[np.bool_]:
-    """Append the mentions of sentences whose paths neither meet nor part; say which these are."""
-    is_plain = np.empty(sentences.n_sentences, dtype=np.bool_)
+def _take_plain(sentences: Sentences, block: Block, labels: NDArray[np.int8], found: list[list[Mention]]) -> None:
+    """Take paths that neither meet others nor part out of the labels, and append their mentions."""
     whose, n_parts = np.empty(len(labels), dtype=np.int64), np.empty(len(labels), dtype=np.int64)
     parts = np.empty((len(labels), block.staircase.n_parts, 2), dtype=np.int64)
     table = staircase_table(block.staircase)
-    n_found = plain_paths_kernel(table, labels, sentences.first_word, is_plain, whose, n_parts, parts)
-    for sentence, spans in zip(whose[:n_found].tolist(), _spans(n_parts[:n_found], parts), strict=True):
-        found[sentence].append(Mention(block.type, spans))
-    return is_plain
+    rows = slice(take_plain_kernel(table, labels, sentences.first_word, whose, n_parts, parts))
+    _append(found, sentences, block, whose[rows], n_parts[rows], parts[rows])
 
 
-def _spans(n_parts: NDArray[np.int64], parts: NDArray[np.int64]) -> Iterator[tuple[Span, ...]]:
-    """Yield the parts of mentions, most of which have one."""
-    n_rows = len(n_parts)
-    columns = (n_parts, parts[:n_rows, 0, 0], parts[:n_rows, 0, 1])
-    for row, (n, start, end) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
-        yield ((start, end),) if n == 1 else tuple(map(tuple, parts[row, :n].tolist()))
+def _append(
+    found: list[list[Mention]],
+    sentences: Sentences,
+    block: Block,
+    whose: NDArray[np.int64],
+    n_parts: NDArray[np.int64],
+    parts: NDArray[np.int64],
+    probs: NDArray[np.float64] | None = None,
+) -> None:
+    """Append mentions of a block to those of their sentences, with probabilities that are worked out if not given."""
+    if probs is None:
+        probs = np.exp(np.minimum(0.0, _log_probs(sentences, block, whose, n_parts, parts)))
+    columns = (whose, probs, n_parts, parts[:, 0, 0], parts[:, 0, 1])
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    for row, (sentence, prob, n, start, end) in enumerate(rows):
+        spans = ((start, end),) if n == 1 else tuple(map(tuple, parts[row, :n].tolist()))
+        found[sentence].append(unchecked_mention(block.type, spans, prob))
 
 
 def _edges_of(sentences: Sentences, block: Block, labels: NDArray[np.int8]) -> dict[int, BlockEdges]:
@@ -280,8 +298,12 @@ def probs_in(sentences: Sentences, mentions: Sequence[Sequence[Mention]]) -> lis
     impossible = _without_outcome(sentences)
     for first_label, of_block in places.items():
         chosen = [mentions[sentence][rank] for sentence, rank in of_block]
-        sentence_of = np.array([sentence for sentence, _ in of_block], dtype=np.int64)
-        log_probs = _log_probs(sentences, blocks[first_label], sentence_of, chosen)
+        whose = np.array([sentence for sentence, _ in of_block], dtype=np.int64)
+        n_parts = np.array([len(mention.parts) for mention in chosen], dtype=np.int64)
+        parts = np.zeros((len(chosen), blocks[first_label].staircase.n_parts, 2), dtype=np.int64)
+        for row, mention in zip(parts, chosen, strict=True):
+            row[: len(mention.parts)] = mention.parts
+        log_probs = _log_probs(sentences, blocks[first_label], whose, n_parts, parts)
         for (sentence, rank), prob in zip(of_block, np.exp(np.minimum(log_probs, 0.0)).tolist(), strict=True):
             probs[sentence][rank] = 0.0 if sentence in impossible else prob
     return probs
@@ -296,16 +318,16 @@ def _without_outcome(sentences: Sentences) -> set[int]:
 
 
 def _log_probs(
-    sentences: Sentences, block: Block, sentence_of: NDArray[np.int64], mentions: list[Mention]
+    sentences: Sentences,
+    block: Block,
+    whose: NDArray[np.int64],
+    n_parts: NDArray[np.int64],
+    parts: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """Return the log probability of each mention; they come in the order of their sentences."""
     table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
-    n_parts = np.array([len(mention.parts) for mention in mentions], dtype=np.int64)
-    parts = np.zeros((len(mentions), block.staircase.n_parts, 2), dtype=np.int64)
-    for row, mention in zip(parts, mentions, strict=True):
-        row[: len(mention.parts)] = mention.parts
-    log_probs = np.empty(len(mentions))
-    wanted = sentences.by_length(np.unique(sentence_of))
+    log_probs = np.empty(len(whose))
+    wanted = sentences.by_length(np.unique(whose))
     path_probs_block_kernel(
         table,
         automaton,
@@ -313,8 +335,8 @@ def _log_probs(
         sentences.scores,
         sentences.first_word,
         wanted,
-        np.searchsorted(sentence_of, wanted),
-        np.searchsorted(sentence_of, wanted, side="right"),
+        np.searchsorted(whose, wanted),
+        np.searchsorted(whose, wanted, side="right"),
         n_parts,
         parts,
         Lanes.of(table, sentences.longest),

@@ -10,17 +10,14 @@ import numpy as np
 
 from hyperspan.features import FeatureBlock
 from hyperspan.inference import Distribution, Outcome
-from hyperspan.inference.tags_together import TagScores, probable_tags_in, read_in, tag_probs_in
-from hyperspan.inference.together import Sentences, best_in, enough_in, probable_in, probs_in
+from hyperspan.inference.outcomes import bounded, with_probs
+from hyperspan.inference.tags_together import TagScores, all_tags_in, enough_tags_in, probable_tags_in
+from hyperspan.inference.together import Sentences, all_in, enough_in, probable_in
 from hyperspan.mentions import Mention, Sentence, Unit, to_characters
 from hyperspan.recognizer.model import Model, batches
 from hyperspan.recognizer.settings import Decode
 from hyperspan.structures import Decoded, Linear, decode_all, decode_enough
-from hyperspan.structures.decoding import all_of_blocks
 from hyperspan.threads import run
-
-MOST_WORK = 1_000_000
-"""How many words are gone over to give the mentions of one sentence their probabilities: a second or two."""
 
 _WORTH_THREADS = 1_000
 
@@ -82,26 +79,21 @@ def decoded_in(model: Model, block: FeatureBlock, decode: Decode, threshold: flo
 def _decoded_together(sentences: Sentences, decode: Decode, threshold: float) -> list[Decoded]:
     if decode == "probable":
         return probable_in(sentences, threshold)
-    read = enough_in(sentences) if decode == "enough" else map(all_of_blocks, best_in(sentences))
-    decoded = [_bounded(here) for here in read]
-    probs = probs_in(sentences, [here.mentions for here in decoded])
-    return [_with(here, of_sentence) for here, of_sentence in zip(decoded, probs, strict=True)]
+    return enough_in(sentences) if decode == "enough" else all_in(sentences)
 
 
 def _decoded_from_tags(sentences: TagScores, decode: Decode, threshold: float) -> list[Decoded]:
     if decode == "probable":
         return probable_tags_in(sentences, threshold)
-    decoded = read_in(sentences, with_all=decode == "all")
-    probs = tag_probs_in(sentences, [here.mentions for here in decoded])
-    return [_with(here, of_sentence) for here, of_sentence in zip(decoded, probs, strict=True)]
+    return enough_tags_in(sentences) if decode == "enough" else all_tags_in(sentences)
 
 
 def decoded_from(over: Distribution, decode: Decode, threshold: float) -> Decoded:
     """Return the mentions that are probable, or those of the best outcome, each with its probability."""
     if decode == "probable":
         return over.probable(threshold)
-    decoded = _bounded(_read(over, over.best(), decode))
-    return _with(decoded, [over.prob_of([mention]) for mention in decoded.mentions])
+    decoded = bounded(_read(over, over.best(), decode))
+    return with_probs(decoded, [over.prob_of([mention]) for mention in decoded.mentions])
 
 
 def with_found(unit: Unit, sentences: Sequence[Sentence], found: Sequence[Found]) -> Unit:
@@ -133,21 +125,3 @@ def _read(over: Distribution, outcome: Outcome, decode: Decode) -> Decoded:
         return Decoded(outcome.mentions, outcome.truncated)
     reading = decode_all if decode == "all" else decode_enough
     return reading(over.structure, outcome.edges)
-
-
-def _bounded(decoded: Decoded) -> Decoded:
-    """Return no more mentions than can be given their probability in some seconds."""
-    work = 0
-    for place, mention in enumerate(decoded.mentions):
-        work += mention.end - mention.start
-        if place and work > MOST_WORK:
-            return Decoded(decoded.mentions[:place], truncated=True)
-    return decoded
-
-
-def _with(decoded: Decoded, probs: Iterable[float]) -> Decoded:
-    mentions = [
-        Mention(mention.type, mention.parts, prob, mention.attributes)
-        for mention, prob in zip(decoded.mentions, probs, strict=True)
-    ]
-    return Decoded(tuple(mentions), decoded.truncated, decoded.is_exact)

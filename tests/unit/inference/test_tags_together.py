@@ -14,7 +14,7 @@ from hyperspan.errors import StructureError
 from hyperspan.inference import distribution
 from hyperspan.inference import tags_together as module
 from hyperspan.inference.tag_sequences import TagSequences
-from hyperspan.inference.tags_together import TagScores, probable_tags_in, read_in, tag_probs_in
+from hyperspan.inference.tags_together import TagScores, all_tags_in, enough_tags_in, probable_tags_in, tag_probs_in
 from hyperspan.structures import Linear, decode_all, decode_enough
 
 pytestmark = pytest.mark.kernel
@@ -56,11 +56,11 @@ def test_mentions_and_probabilities_are_those_of_each_sentence(lengths, seed, si
         assert [[m.prob for m in here.mentions] for here in together] == [
             [m.prob for m in here.mentions] for here in alone
         ]
-    for with_all, reading in ((False, decode_enough), (True, decode_all)):
-        read = read_in(sentences, with_all=with_all)
-        assert read == [reading(sentences.structure, over.best().edges) for over in apart]
-        probs = tag_probs_in(sentences, [here.mentions for here in read])
-        assert probs == [over.probs_of(here.mentions) for over, here in zip(apart, read, strict=True)]
+    for together, reading in ((enough_tags_in(sentences), decode_enough), (all_tags_in(sentences), decode_all)):
+        assert together == [reading(sentences.structure, over.best().edges) for over in apart]
+        probs = tag_probs_in(sentences, [here.mentions for here in together])
+        assert probs == [over.probs_of(here.mentions) for over, here in zip(apart, together, strict=True)]
+        assert probs == [[mention.prob for mention in here.mentions] for here in together]
 
 
 def test_room_that_runs_out_is_made_larger(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,4 +94,4 @@ def test_questions_that_cannot_be_answered() -> None:
         probable_tags_in(sentences._replace(structure=Linear(("A",))))
     forbidden = sentences._replace(scores=np.full((5, 13), -np.inf))
     with pytest.raises(StructureError, match="there is no best outcome"):
-        read_in(forbidden)
+        enough_tags_in(forbidden)

@@ -13,7 +13,7 @@ from hyperspan import Mention
 from hyperspan.errors import StructureError
 from hyperspan.inference import distribution
 from hyperspan.inference import together as module
-from hyperspan.inference.together import Sentences, best_in, enough_in, probable_in, probs_in
+from hyperspan.inference.together import Sentences, all_in, best_in, enough_in, probable_in, probs_in
 from hyperspan.structures import Hypergraph, decode_all, decode_enough, structure
 from hyperspan.structures.decoding import all_of_blocks, enough_of_blocks
 
@@ -72,10 +72,12 @@ def test_the_best_are_those_of_each_sentence_and_so_are_probabilities(made, leng
         assert edges == over.k_best(1)[0].edges
         assert all_of_blocks(blocks) == decode_all(made, edges)
         assert enough_of_blocks(blocks) == decode_enough(made, edges)
-    assert enough_in(sentences) == [enough_of_blocks(blocks) for blocks in best]
-    mentions = [enough_of_blocks(blocks).mentions for blocks in best]
-    for over, here, probs in zip(apart, mentions, probs_in(sentences, mentions), strict=True):
-        assert probs == pytest.approx([over.prob_of([mention]) for mention in here], rel=1e-9, abs=1e-300)
+    for together, reading in ((enough_in(sentences), enough_of_blocks), (all_in(sentences), all_of_blocks)):
+        assert together == [reading(blocks) for blocks in best]
+        mentions = [here.mentions for here in together]
+        for over, here, probs in zip(apart, mentions, probs_in(sentences, mentions), strict=True):
+            assert probs == pytest.approx([over.prob_of([mention]) for mention in here], rel=1e-9, abs=1e-300)
+            assert [mention.prob for mention in here] == pytest.approx(probs, rel=1e-9, abs=1e-300)
 
 
 def test_room_that_runs_out_is_emptied_and_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
