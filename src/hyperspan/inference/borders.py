@@ -198,13 +198,15 @@ def log_borders_kernel(automaton, scores, forward, backward, start_prob):
 def fill_lanes_kernel(table, first_label, scores, first_word, wanted, begin, wants_links, lanes):
     """Sum sentences of one block, as many of the wanted from begin on as there are lanes, up to and from every border.
 
-    ``lanes.is_done`` says for which lanes this came to an end. How probable links are is known only if that is wanted.
+    ``lanes.is_done`` says for which lanes this came to an end: not for sentences that the lanes have no room for. How
+    probable links are is known only if that is wanted.
     """
     n_here = min(LANES, wanted.shape[0] - begin)
     lanes.n_words[:] = 0
     for lane in range(n_here):
         sentence = wanted[begin + lane]
-        lanes.n_words[lane] = first_word[sentence + 1] - first_word[sentence]
+        n_words = first_word[sentence + 1] - first_word[sentence]
+        lanes.n_words[lane] = n_words if n_words <= lanes.exps.shape[0] else 0
         # An empty sentence at the end begins behind the last word, where there is nothing to read.
         lanes.first[lane] = first_word[sentence] if lanes.n_words[lane] > 0 else 0
         lanes.first_label[lane] = first_label

@@ -382,10 +382,12 @@ def lanes_forward_kernel(n_nodes, n_words, least, room, keeps, kept, exps, weigh
                 is_done[lane] = is_done[lane] and total[lane] > least[lane]
         if word + 1 < longest:
             for lane in range(LANES):
-                weights[word + 1, 0, lane] /= total[lane]
-                weights[word + 1, 1, lane] /= total[lane]
-                exps[word + 1, 0, lane] /= total[lane]
-                exps[word + 1, 1, lane] /= total[lane]
+                # Behind the last word nothing changes any more, so that how many are filled up makes no difference.
+                scale = total[lane] if word + 1 < n_words[lane] else 1.0
+                weights[word + 1, 0, lane] /= scale
+                weights[word + 1, 1, lane] /= scale
+                exps[word + 1, 0, lane] /= scale
+                exps[word + 1, 1, lane] /= scale
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")

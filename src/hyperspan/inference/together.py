@@ -28,6 +28,9 @@ from hyperspan.structures.hypergraph import Block, Hypergraph
 from hyperspan.structures.staircase import START
 
 _ROOM = 4_096
+_LONGEST_IN_LANES = 2_000
+"""Longer sentences are summed one at a time: lanes take eight times as much memory."""
+
 _SLACK = 1e-6
 """What rounding may take off a probability, relatively: more than it ever does."""
 
@@ -120,7 +123,7 @@ def _find_probable(
     found: list[list[Mention]],
 ) -> None:
     table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
-    lanes, room = Lanes.of(table, sentences.longest), border_room(sentences.longest, table)
+    lanes, room = Lanes.of(table, min(sentences.longest, _LONGEST_IN_LANES)), border_room(sentences.longest, table)
     capacity = _ROOM + LANES * limit
     sentence_of, probs = np.empty(capacity, dtype=np.int64), np.empty(capacity)
     n_parts = np.empty(capacity, dtype=np.int64)
@@ -339,7 +342,7 @@ def _log_probs(
         np.searchsorted(whose, wanted, side="right"),
         n_parts,
         parts,
-        Lanes.of(table, sentences.longest),
+        Lanes.of(table, min(sentences.longest, _LONGEST_IN_LANES)),
         border_room(sentences.longest, table),
         log_probs,
     )

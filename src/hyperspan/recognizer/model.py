@@ -116,15 +116,16 @@ class Training:
     annotator: dict[str, Any]
 
 
-def batches(units: Iterable[AnyUnit]) -> Iterator[list[AnyUnit]]:
-    """Cut units into lists of about `BATCH_WORDS` words, counting six characters of a text as one."""
+def batches(units: Iterable[AnyUnit], n_words: int | None = None) -> Iterator[list[AnyUnit]]:
+    """Cut units into lists of about so many words, `BATCH_WORDS` if not given, counting six characters as one."""
+    wanted = BATCH_WORDS if n_words is None else n_words
     batch: list[AnyUnit] = []
-    n_words = 0
+    n_here = 0
     for unit in units:
         batch.append(unit)
-        n_words += 1 + (len(unit.tokens) if isinstance(unit, Sentence) else len(unit.text) // 6)
-        if n_words >= BATCH_WORDS:
+        n_here += 1 + (len(unit.tokens) if isinstance(unit, Sentence) else len(unit.text) // 6)
+        if n_here >= wanted:
             yield batch
-            batch, n_words = [], 0
+            batch, n_here = [], 0
     if batch:
         yield batch

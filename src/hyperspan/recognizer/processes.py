@@ -10,7 +10,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
 from hyperspan.mentions import Unit
-from hyperspan.recognizer.model import batches
+from hyperspan.recognizer.model import BATCH_WORDS, batches
 
 if TYPE_CHECKING:
     from hyperspan.recognizer.recognizer import Recognizer
@@ -19,6 +19,9 @@ Result = TypeVar("Result")
 
 Work = Callable[["Recognizer", list[Unit]], Iterable[Result]]
 """Makes one result of each of some units. It is sent to other processes, so it must be a function of a module."""
+
+_BATCH_WORDS = BATCH_WORDS // 2
+"""Smaller than for one process, since at the end one waits for the other."""
 
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 """Sentences and mentions are not garbage of the kind that is collected: looking for it often takes time for nothing."""
@@ -36,7 +39,7 @@ def in_processes(
     pool = ProcessPoolExecutor(n_workers - 1, initializer=_start, initargs=(recognizer,))
     under_way: deque[tuple[list[Unit], Future[list[Result]]]] = deque()
     try:
-        for batch in batches(units):
+        for batch in batches(units, _BATCH_WORDS):
             n_open = sum(not made.done() for _, made in under_way)
             made = pool.submit(_work, work, batch) if n_open < 2 * (n_workers - 1) else _done(work, recognizer, batch)
             under_way.append((batch, made))

@@ -29,7 +29,7 @@ from hyperspan.recognizer.processes import in_processes
 from hyperspan.recognizer.settings import Decode, Settings, check_decode, check_number, check_threshold, shown
 from hyperspan.recognizer.summary import strongest_features, summarise
 from hyperspan.structures import Hypergraph, Linear
-from hyperspan.text import Annotator, annotator, as_sentences, split_document
+from hyperspan.text import Annotator, annotator, as_sentences, split_documents
 
 
 class NoWeights(ModelError, AttributeError):
@@ -312,7 +312,8 @@ class Recognizer:
                 yield unit, sentences, of_unit
             return
         for batch in batches(units):
-            split = [[unit] if isinstance(unit, Sentence) else split_document(_bare(unit)) for unit in batch]
+            documents = iter(split_documents([_bare(unit) for unit in batch if isinstance(unit, Document)]))
+            split = [next(documents) if isinstance(unit, Document) else [unit] for unit in batch]
             flat = [sentence for sentences in split for sentence in sentences]
             found = self.find(flat, decode=decode, threshold=threshold, top=top)
             for unit, sentences in zip(batch, split, strict=True):

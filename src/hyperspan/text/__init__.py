@@ -3,7 +3,14 @@
 from hyperspan.text.annotators import Annotator, annotator, installed_annotators
 from hyperspan.text.marks import is_mark, normal_form
 from hyperspan.text.notes import NOTE_TYPES, note_type
-from hyperspan.text.pipeline import as_documents, as_sentences, join_sentences, split_document, whole_sentence
+from hyperspan.text.pipeline import (
+    as_documents,
+    as_sentences,
+    join_sentences,
+    split_document,
+    split_documents,
+    whole_sentence,
+)
 from hyperspan.text.sections import Section, find_sections, section_name
 from hyperspan.text.sentences import split_sentences
 from hyperspan.text.tokens import tokenize
@@ -23,6 +30,7 @@ __all__ = [
     "note_type",
     "section_name",
     "split_document",
+    "split_documents",
     "split_sentences",
     "tokenize",
     "whole_sentence",

@@ -16,7 +16,7 @@ from hyperspan.mentions import Document, Mention, Sentence, Span, Unit, to_chara
 from hyperspan.text.lines import split_lines
 from hyperspan.text.marks import mask_marks
 from hyperspan.text.notes import note_type
-from hyperspan.text.sections import known_headings, section_at, sections_of
+from hyperspan.text.sections import Section, known_headings, section_at, sections_of
 from hyperspan.text.sentences import LineEnds, sentences_of
 from hyperspan.text.tokens import Tokens, tokenize_parts
 
@@ -53,14 +53,38 @@ def split_document(
     >>> second.tokens, second.offsets
     (('No', 'bleed', '.'), ((54, 56), (57, 62), (62, 63)))
     """
-    text = document.text
-    masked = mask_marks(text)
-    lines = split_lines(masked, known_headings(language))
-    spans = sentences_of(masked, lines, line_ends=line_ends)
-    sections = sections_of(masked, lines, language)
+    (sentences,) = split_documents([document], findings, line_ends=line_ends, language=language)
+    return sentences
+
+
+def split_documents(
+    documents: Sequence[Document],
+    findings: Findings | None = None,
+    *,
+    line_ends: LineEnds = "auto",
+    language: str = "en",
+) -> list[list[Sentence]]:
+    """Split several documents, each as `split_document` does it: faster than one after another, if they are short."""
+    spans, sections = [], []
+    for document in documents:
+        masked = mask_marks(document.text)
+        lines = split_lines(masked, known_headings(language))
+        spans.append(sentences_of(masked, lines, line_ends=line_ends))
+        sections.append(sections_of(masked, lines, language))
+    tokens = tokenize_parts([document.text for document in documents], spans)
+    gathered, rows = findings or Findings(), zip(documents, spans, sections, tokens, strict=True)
+    return [_sentences(*row, gathered) for row in rows]
+
+
+def _sentences(
+    document: Document,
+    spans: Sequence[Span],
+    sections: Sequence[Section],
+    parts: Sequence[Tokens],
+    findings: Findings,
+) -> list[Sentence]:
     attributes = _attributes(document)
-    parts = tokenize_parts(text, spans)
-    mentions = _place_mentions(document, [offsets for _, offsets in parts], findings or Findings())
+    mentions = _place_mentions(document, [offsets for _, offsets in parts], findings)
     return [
         _sentence(document, tokens, placed, _with_section(attributes, section_at(sections, start)))
         for tokens, placed, (start, _) in zip(parts, mentions, spans, strict=True)
@@ -75,7 +99,7 @@ def whole_sentence(document: Document, findings: Findings | None = None) -> Sent
     >>> whole_sentence(Document("a", "One. Two.")).tokens
     ('One', '.', 'Two', '.')
     """
-    (tokens,) = tokenize_parts(document.text, [(0, len(document.text))])
+    ((tokens,),) = tokenize_parts([document.text], [[(0, len(document.text))]])
     (mentions,) = _place_mentions(document, [tokens[1]], findings or Findings())
     return _sentence(document, tokens, mentions, _attributes(document))
 

@@ -1,4 +1,4 @@
-"""The compiled way to cut tokens: all of a text in one go, by the kinds of its characters.
+"""The compiled way to cut tokens: all of some texts in one go, by the kinds of their characters.
 
 `hyperspan.text.tokens.tokenize` says the same thing with a regular expression.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 
 import numba
 import numpy as np
@@ -26,28 +26,31 @@ _BETWEEN = "\n]"
 """What no token has in it: none but a mark holds white space, and in a mark no bracket comes after that."""
 
 
-def cut_tokens(text: str, spans: Sequence[Span]) -> list[Tokens]:
-    """Return the tokens of each part of a text and where they stand.
+def cut_tokens(texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[list[Tokens]]:
+    """Return the tokens of each part of each text and where they stand.
 
     Examples
     --------
-    >>> cut_tokens("No fever. Rest.", [(0, 9), (10, 15)])
-    [(('No', 'fever', '.'), ((0, 2), (3, 8), (8, 9))), (('Rest', '.'), ((10, 14), (14, 15)))]
+    >>> cut_tokens(["No fever. Rest."], [[(0, 9), (10, 15)]])
+    [[(('No', 'fever', '.'), ((0, 2), (3, 8), (8, 9))), (('Rest', '.'), ((10, 14), (14, 15)))]]
     """
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
-    parts = np.array(spans, np.int64).reshape(-1, 2)
-    places = np.empty(2 * len(codes), np.int64)
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), np.uint32)
+    n_parts = list(map(len, spans))
+    begins = np.repeat(np.cumsum([0, *map(len, texts)])[:-1], n_parts)
+    parts = np.array(list(chain.from_iterable(spans)), np.int64).reshape(-1, 2) + begins[:, None]
+    places = np.empty((len(codes), 2), np.int64)
     written = np.empty((1 + len(_BETWEEN)) * len(codes), np.uint32)
-    first_token = np.empty(len(spans) + 1, np.int64)
+    first_token = np.empty(len(parts) + 1, np.int64)
     n_written = token_kernel(_KIND_OF, codes, parts, places, written, first_token)
     if n_written < 0:
         _learn_kinds(codes)
         n_written = token_kernel(_KIND_OF, codes, parts, places, written, first_token)
     firsts = first_token.tolist()
     tokens = tuple(written[:n_written].tobytes().decode("utf-32-le", "surrogatepass").split(_BETWEEN))
-    flat = iter(places[: 2 * firsts[-1]].tolist())
-    offsets = tuple(zip(flat, flat, strict=True))
-    return [(tokens[first:last], offsets[first:last]) for first, last in pairwise(firsts)]
+    inside = places[: firsts[-1]] - np.repeat(begins, np.diff(first_token))[:, None]
+    offsets = tuple(zip(*inside.T.tolist(), strict=True))
+    found = iter([(tokens[first:last], offsets[first:last]) for first, last in pairwise(firsts)])
+    return [list(islice(found, n)) for n in n_parts]
 
 
 def _learn_kinds(codes: npt.NDArray[np.uint32]) -> None:
@@ -90,7 +93,7 @@ def token_kernel(kind_of, codes, spans, places, written, first_token):
                     kind = _SIGN
                 while end < last and (kind_of[codes[end]] == kind or kind_of[codes[end]] == _JOINS):
                     end += 1
-            places[2 * n_tokens], places[2 * n_tokens + 1] = position, end
+            places[n_tokens, 0], places[n_tokens, 1] = position, end
             n_tokens += 1
             for inside in range(position, end):
                 written[n_written] = codes[inside]

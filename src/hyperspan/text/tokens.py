@@ -50,23 +50,29 @@ def tokenize(text: str, start: int = 0, end: int | None = None) -> list[Span]:
     return [match.span() for match in found]
 
 
-def tokenize_parts(text: str, spans: Sequence[Span]) -> list[Tokens]:
-    """Return the tokens of each part of a text, as `tokenize` finds them, and where they stand.
+def tokenize_parts(texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[list[Tokens]]:
+    """Return the tokens of each part of each text, as `tokenize` finds them, and where they stand.
 
     Compiled code does this where such code is in use already, as it is by whoever finds mentions. To load it for this
     alone would take longer than it saves on a few megabytes.
 
     Examples
     --------
-    >>> tokenize_parts("No fever. Rest.", [(0, 9), (10, 15)])
-    [(('No', 'fever', '.'), ((0, 2), (3, 8), (8, 9))), (('Rest', '.'), ((10, 14), (14, 15)))]
+    >>> tokenize_parts(["No fever. Rest."], [[(0, 9), (10, 15)]])
+    [[(('No', 'fever', '.'), ((0, 2), (3, 8), (8, 9))), (('Rest', '.'), ((10, 14), (14, 15)))]]
     """
     if "numba" in sys.modules:
         from hyperspan.text.token_kernel import cut_tokens
 
-        return cut_tokens(text, spans)
-    offsets = [tuple(tokenize(text, start, end)) for start, end in spans]
-    return [(tuple([text[start:end] for start, end in places]), places) for places in offsets]
+        return cut_tokens(texts, spans)
+    return [
+        [_tokens_at(text, tokenize(text, start, end)) for start, end in of_text]
+        for text, of_text in zip(texts, spans, strict=True)
+    ]
+
+
+def _tokens_at(text: str, places: list[Span]) -> Tokens:
+    return tuple([text[start:end] for start, end in places]), tuple(places)
 
 
 @cache

@@ -117,3 +117,23 @@ def test_what_does_not_fit_is_refused() -> None:
         probable_in(Sentences(made, sentences.scores[:, 1:], sentences.first_word))
     four = Mention("Finding", [(0, 1), (2, 3), (4, 5), (6, 7)])
     assert probs_in(sentences_of(made, [7], 6, 1.0), [[four]]) == [[0.0]]
+
+
+def test_sentences_too_long_for_lanes_are_summed_one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = sentences_of(STRUCTURES[1], [3, 9, 5, 0, 7], 4, 1.0)
+    in_lanes, read = probable_in(sentences, 0.1), enough_in(sentences)
+    monkeypatch.setattr(module, "_LONGEST_IN_LANES", 5)
+    for together, apart in ((in_lanes, probable_in(sentences, 0.1)), (read, enough_in(sentences))):
+        assert together == apart
+        for here, alone in zip(together, apart, strict=True):
+            assert [m.prob for m in here.mentions] == pytest.approx([m.prob for m in alone.mentions], rel=1e-9)
+
+
+def test_how_many_there_are_changes_nothing() -> None:
+    sentences = sentences_of(STRUCTURES[0], [4, 7, 1, 0, 9, 3, 3, 8, 2, 6], 5, 1.0)
+    for function in (probable_in, enough_in, all_in):
+        together = function(sentences)
+        for (first, last), here in zip(pairwise(sentences.first_word.tolist()), together, strict=True):
+            alone = Sentences(sentences.structure, sentences.scores[first:last], np.array([0, last - first]))
+            (decoded,) = function(alone)
+            assert [(m, m.prob) for m in decoded.mentions] == [(m, m.prob) for m in here.mentions]
