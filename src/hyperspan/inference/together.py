@@ -130,26 +130,27 @@ def _find_probable(
     parts = np.empty((capacity, block.staircase.n_parts, 2), dtype=np.int64)
     rank = 0
     while rank < len(wanted):
-        rank, n_found = probable_block_kernel(
-            table,
-            automaton,
-            block.first_label,
-            sentences.scores,
-            sentences.first_word,
-            wanted,
-            rank,
-            threshold,
-            steps_for(table.n_nodes),
-            limit,
-            lanes,
-            room,
-            impossible,
-            was_cut,
-            sentence_of,
-            probs,
-            n_parts,
-            parts,
-        )
+        with np.errstate(all="ignore"):  # for runs without the compiler: a lane that is given up may hold anything
+            rank, n_found = probable_block_kernel(
+                table,
+                automaton,
+                block.first_label,
+                sentences.scores,
+                sentences.first_word,
+                wanted,
+                rank,
+                threshold,
+                steps_for(table.n_nodes),
+                limit,
+                lanes,
+                room,
+                impossible,
+                was_cut,
+                sentence_of,
+                probs,
+                n_parts,
+                parts,
+            )
         rows = slice(n_found)
         _append(found, sentences, block, sentence_of[rows], n_parts[rows], parts[rows], probs[rows])
 
@@ -331,19 +332,20 @@ def _log_probs(
     table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
     log_probs = np.empty(len(whose))
     wanted = sentences.by_length(np.unique(whose))
-    path_probs_block_kernel(
-        table,
-        automaton,
-        block.first_label,
-        sentences.scores,
-        sentences.first_word,
-        wanted,
-        np.searchsorted(whose, wanted),
-        np.searchsorted(whose, wanted, side="right"),
-        n_parts,
-        parts,
-        Lanes.of(table, min(sentences.longest, _LONGEST_IN_LANES)),
-        border_room(sentences.longest, table),
-        log_probs,
-    )
+    with np.errstate(all="ignore"):
+        path_probs_block_kernel(
+            table,
+            automaton,
+            block.first_label,
+            sentences.scores,
+            sentences.first_word,
+            wanted,
+            np.searchsorted(whose, wanted),
+            np.searchsorted(whose, wanted, side="right"),
+            n_parts,
+            parts,
+            Lanes.of(table, min(sentences.longest, _LONGEST_IN_LANES)),
+            border_room(sentences.longest, table),
+            log_probs,
+        )
     return log_probs
