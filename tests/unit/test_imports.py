@@ -15,7 +15,7 @@ import hyperspan
 ROOT = Path(hyperspan.__file__).parent
 
 STEPS = (
-    ("environment", "errors", "threads"),
+    ("environment", "errors", "prefetching", "threads"),
     ("findings",),
     ("mentions",),
     ("corpora", "text", "structures", "evaluation"),

@@ -286,12 +286,12 @@ def count_linked_kernel(sums, first, last, max_components, n_samples, pool, room
         return 0, 0.0
     n_words, n_tags = last - first, moves.shape[0]
     n_drawn = math.ceil(n_samples * prob * prob)
-    n_rows, next = 0, 0
+    n_rows, next, last_draw = 0, 0, pool.shape[0] - 1
     word, tag, so_far = 0, 0, 0.0
     for sample in range(n_drawn):
         # One in each of n_drawn equal shares, so that none is drawn much more often than it should be.
         wanted = (sample + pool[next]) / n_drawn * prob
-        next = (next + 1) % pool.shape[0]
+        next = next + 1 if next < last_draw else 0
         while so_far <= wanted:
             tag += 1
             if tag == n_tags:
@@ -308,7 +308,7 @@ def count_linked_kernel(sums, first, last, max_components, n_samples, pool, room
             while at + 1 < n_words:
                 goes_on = moves[here, inside] * weights[first + at + 1, inside] * after[at + 1, inside]
                 draw = pool[next] * after[at, here]
-                next = (next + 1) % pool.shape[0]
+                next = next + 1 if next < last_draw else 0
                 if draw >= goes_on:
                     break
                 at, here = at + 1, inside
@@ -316,7 +316,7 @@ def count_linked_kernel(sums, first, last, max_components, n_samples, pool, room
         here = tag
         for at in range(word - 1, -1, -1):
             draw = pool[next] * forward[first + at + 1, here] / weights[first + at + 1, here]
-            next = (next + 1) % pool.shape[0]
+            next = next + 1 if next < last_draw else 0
             before, running = 0, forward[first + at, 0] * moves[0, here]
             while running <= draw and before < n_tags - 1:
                 before += 1
