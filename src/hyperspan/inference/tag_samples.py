@@ -24,7 +24,7 @@ from hyperspan.mentions import Span
 from hyperspan.structures.linear import Linear
 
 LEAST_LINKING = 0.005
-"""How probable linking tags must be in a sentence to be looked at: one sample in 200."""
+"""How probable linking tags must be in a sentence to be looked at: no probability is off by more."""
 
 _POOL = 65_537
 _SPREAD, _LOW_BITS = 0x61C88647, 0x7FFFFFFF

@@ -23,6 +23,9 @@ Work = Callable[["Recognizer", list[Unit]], Iterable[Result]]
 _BATCH_WORDS = BATCH_WORDS // 2
 """Smaller than for one process, since at the end one waits for the other."""
 
+_MOST_UNDER_WAY = 8
+"""How many batches for each process may wait for one that takes long."""
+
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
 """Sentences and mentions are not garbage of the kind that is collected: looking for it often takes time for nothing."""
 
@@ -43,7 +46,7 @@ def in_processes(
             n_open = sum(not made.done() for _, made in under_way)
             made = pool.submit(_work, work, batch) if n_open < 2 * (n_workers - 1) else _done(work, recognizer, batch)
             under_way.append((batch, made))
-            while under_way and under_way[0][1].done():
+            while under_way and (under_way[0][1].done() or len(under_way) > _MOST_UNDER_WAY * n_workers):
                 yield from _finished(*under_way.popleft())
         while under_way:
             batch, made = under_way.popleft()
