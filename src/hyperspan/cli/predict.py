@@ -59,7 +59,9 @@ def predict(
         typer.Option("--threshold", min=0.0, max=1.0, help="As probable as a mention must be; as tuned in training."),
     ] = None,
     top: Annotated[int, typer.Option("--top", min=0, help="Also give so many of the best structures.")] = 0,
-    workers: Annotated[int, typer.Option("--workers", min=1, help="How many processes share the work, this one among them.")] = 1,
+    workers: Annotated[
+        int, typer.Option("--workers", min=1, help="How many processes share the work, this one among them.")
+    ] = 1,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
 ) -> None:

@@ -68,41 +68,44 @@ def best_moves_kernel(table, first_label, scores, word, best, chosen):
 
 
 @numba.njit(nogil=True, cache=True)
-def best_start_kernel(n_states, before, after, notes, no_start, start):
-    """Let T choose; the notes of states with bit 0: 0 started from without it, 1 not started, 2 started from with."""
+def best_start_kernel(n_states, values, before, after, notes, time, no_start, start):
+    """Let T choose; the notes of states with bit 0: 0 started from without it, 1 not started, 2 started from with.
+
+    The states are those at ``before`` in ``values``, and become those at ``after``.
+    """
     for state in range(0, n_states, 2):
-        clear, active = before[state], before[state + 1]
-        after[state] = clear + no_start
+        clear, active = values[before + state], values[before + state + 1]
+        values[after + state] = clear + no_start
         top, note = clear + start, 0
         if active + no_start > top:
             top, note = active + no_start, 1
         if active + start > top:
             top, note = active + start, 2
-        after[state + 1], notes[state + 1] = top, note
+        values[after + state + 1], notes[time, state + 1] = top, note
 
 
 @numba.njit(nogil=True, cache=True)
-def best_node_kernel(n_states, node, before, after, notes, none, step, stay, both):
+def best_node_kernel(n_states, node, values, before, after, notes, time, none, step, stay, both):
     """Let a node choose among edges that do nothing more, step, stay or do both."""
     stride = 1 << node
     if 2 * stride == n_states:
         for low in range(stride):
-            active = before[low + stride]
-            top, note = before[low], 0
+            active = values[before + low + stride]
+            top, note = values[before + low], 0
             if active + none > top:
                 top, note = active + none, 1
-            after[low], notes[low] = top, note
-            after[low + stride], notes[low + stride] = active + stay, 5
+            values[after + low], notes[time, low] = top, note
+            values[after + low + stride], notes[time, low + stride] = active + stay, 5
         return
     for high in range(0, n_states, 4 * stride):
         for low in range(high, high + stride):
-            clear, active = before[low], before[low + stride]
-            next_clear, next_active = before[low + 2 * stride], before[low + 3 * stride]
+            clear, active = values[before + low], values[before + low + stride]
+            next_clear, next_active = values[before + low + 2 * stride], values[before + low + 3 * stride]
             top, note = clear, 0
             if active + none > top:
                 top, note = active + none, 1
-            after[low], notes[low] = top, note
-            after[low + stride], notes[low + stride] = active + stay, 5
+            values[after + low], notes[time, low] = top, note
+            values[after + low + stride], notes[time, low + stride] = active + stay, 5
             top, note = active + step, 3
             if next_clear > top:
                 top, note = next_clear, 0
@@ -110,13 +113,13 @@ def best_node_kernel(n_states, node, before, after, notes, none, step, stay, bot
                 top, note = next_active + none, 2
             if next_active + step > top:
                 top, note = next_active + step, 4
-            after[low + 2 * stride], notes[low + 2 * stride] = top, note
+            values[after + low + 2 * stride], notes[time, low + 2 * stride] = top, note
             top, note = active + both, 7
             if next_active + stay > top:
                 top, note = next_active + stay, 6
             if next_active + both > top:
                 top, note = next_active + both, 8
-            after[low + 3 * stride], notes[low + 3 * stride] = top, note
+            values[after + low + 3 * stride], notes[time, low + 3 * stride] = top, note
 
 
 @numba.njit(nogil=True, cache=True)
@@ -129,33 +132,35 @@ def best_block_kernel(table, first_label, scores, first_word, best_score, labels
     notes = np.zeros((longest * n_phases, n_states), dtype=np.int8)
     chosen = np.empty((longest, 4 * n_nodes), dtype=np.int8)
     best = np.empty(4 * n_nodes)
-    values = np.empty((2, n_states))
+    values = np.empty(2 * n_states)
     for sentence in range(best_score.shape[0]):
         first, last = first_word[sentence], first_word[sentence + 1]
-        here = 0
-        values[0, :] = -np.inf
-        values[0, 0] = 0.0
+        here, there = 0, n_states
+        values[:n_states] = -np.inf
+        values[0] = 0.0
         for word in range(first, last):
             time = (word - first) * n_phases
             best_moves_kernel(table, first_label, scores, word, best, chosen[word - first])
             no_start, start = scores[word, first_label], scores[word, first_label + 1]
-            best_start_kernel(n_states, values[here], values[1 - here], notes[time], no_start, start)
-            here = 1 - here
+            best_start_kernel(n_states, values, here, there, notes, time, no_start, start)
+            here, there = there, here
             for node in range(n_nodes - 1, -1, -1):
                 best_node_kernel(
                     n_states,
                     node,
-                    values[here],
-                    values[1 - here],
-                    notes[time + n_nodes - node],
+                    values,
+                    here,
+                    there,
+                    notes,
+                    time + n_nodes - node,
                     best[4 * node],
                     best[4 * node + 1],
                     best[4 * node + 2],
                     best[4 * node + 3],
                 )
-                here = 1 - here
-        best_score[sentence] = values[here, 0]
-        if values[here, 0] > -np.inf:
+                here, there = there, here
+        best_score[sentence] = values[here]
+        if values[here] > -np.inf:
             walk_back_kernel(n_nodes, notes, chosen, labels[first:last])
 
 

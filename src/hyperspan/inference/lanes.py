@@ -404,6 +404,7 @@ def lanes_expected_kernel(n_nodes, label_weight, n_words, least, room, kept, exp
     at_weights = (n_nodes + 2) * size
     at_back = at_weights + n_weights * LANES
     at_moved = at_back + size
+    has_bounds = least.max() > 0.0
     room[at_back : at_back + size] = 0.0
     for lane in range(LANES):
         room[at_back + lane] = 1.0 / room[lane]
@@ -412,7 +413,8 @@ def lanes_expected_kernel(n_nodes, label_weight, n_words, least, room, kept, exp
         copy_kernel(weights[word].reshape(-1), 0, room, at_weights, n_weights * LANES)
         word_forward_kernel(n_nodes, room)
         nodes_backward_kernel(n_nodes, room)
-        check_reach_kernel(n_nodes, room, n_words, least, exps, word, is_done)
+        if has_bounds:
+            check_reach_kernel(n_nodes, room, n_words, least, exps, word, is_done)
         start_backward_kernel(n_nodes, room)
         for label in range(exps.shape[1]):
             weight = label if label < 2 else 2 + label_weight[label]
@@ -446,6 +448,7 @@ def lanes_borders_kernel(table, lanes, exps, weights, wants_links):
     at_back = at_weights + n_weights * LANES
     at_moved = at_back + size
     copy_kernel(room, 0, kept, longest * size, size)
+    has_bounds = least.max() > 0.0
     room[at_back : at_back + size] = 0.0
     for lane in range(LANES):
         room[at_back + lane] = 1.0 / room[lane]
@@ -456,7 +459,8 @@ def lanes_borders_kernel(table, lanes, exps, weights, wants_links):
         if wants_links:
             word_forward_kernel(n_nodes, room)
         nodes_backward_kernel(n_nodes, room)
-        check_reach_kernel(n_nodes, room, n_words, least, exps, word, lanes.is_done)
+        if has_bounds:
+            check_reach_kernel(n_nodes, room, n_words, least, exps, word, lanes.is_done)
         start_backward_kernel(n_nodes, room)
         copy_kernel(room, at_back, back, word * size, size)
         for lane in range(LANES):

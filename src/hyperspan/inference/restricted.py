@@ -317,8 +317,8 @@ def probable_block_kernel(
     room,
     impossible,
     was_cut,
-    found_sentence,
     found_prob,
+    found_sentence,
     found_n_parts,
     found_parts,
 ):

@@ -5,7 +5,7 @@ What a `Distribution` says of one sentence, for as many as one likes: the same n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -125,9 +125,7 @@ def _find_probable(
     table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
     lanes, room = Lanes.of(table, min(sentences.longest, _LONGEST_IN_LANES)), border_room(sentences.longest, table)
     capacity = _ROOM + LANES * limit
-    sentence_of, probs = np.empty(capacity, dtype=np.int64), np.empty(capacity)
-    n_parts = np.empty(capacity, dtype=np.int64)
-    parts = np.empty((capacity, block.staircase.n_parts, 2), dtype=np.int64)
+    rows, probs = _Rows.room(capacity, block), np.empty(capacity)
     rank = 0
     while rank < len(wanted):
         with np.errstate(all="ignore"):  # for runs without the compiler: a lane that is given up may hold anything
@@ -146,13 +144,10 @@ def _find_probable(
                 room,
                 impossible,
                 was_cut,
-                sentence_of,
                 probs,
-                n_parts,
-                parts,
+                *rows,
             )
-        rows = slice(n_found)
-        _append(found, sentences, block, sentence_of[rows], n_parts[rows], parts[rows], probs[rows])
+        _append(found, block, rows.first(n_found), probs[:n_found])
 
 
 def best_in(sentences: Sentences) -> list[list[BlockEdges]]:
@@ -202,19 +197,89 @@ def enough_in(sentences: Sentences) -> list[Decoded]:
     [(((0, 1),), 0.57)]
     """
     sentences = sentences.checked()
-    plain: list[list[Mention]] = [[] for _ in range(sentences.n_sentences)]
     tangled: dict[int, list[BlockEdges]] = {}
+    plain = []
     for block, labels in _best_labels(sentences):
-        _take_plain(sentences, block, labels, plain)
+        plain.append((block, _take_plain(sentences, block, labels)))
         for sentence, edges in _edges_of(sentences, block, labels).items():
             tangled.setdefault(sentence, []).append(edges)
-    decoded = [Decoded(in_order(here)) for here in plain]
     rest = {sentence: bounded(enough_of_blocks(blocks)) for sentence, blocks in tangled.items()}
-    probs = probs_in(sentences, [rest[number].mentions if number in rest else () for number in range(len(plain))])
+    others = _rows_by_block(sentences, {sentence: here.mentions for sentence, here in rest.items()})
+    found: list[list[Mention]] = [[] for _ in range(sentences.n_sentences)]
+    for block, rows in plain:
+        if block.first_label in others:
+            rows = rows.with_others(others[block.first_label].rows)
+        _append(found, block, rows, _probs(sentences, block, rows))
+    decoded = [Decoded(in_order(here)) for here in found]
     for sentence, here in rest.items():
-        mentions = with_probs(here, probs[sentence]).mentions
-        decoded[sentence] = replace(here, mentions=in_order([*plain[sentence], *mentions]))
+        decoded[sentence] = replace(here, mentions=decoded[sentence].mentions)
     return decoded
+
+
+class _Rows(NamedTuple):
+    """Mentions of one block.
+
+    Attributes
+    ----------
+    whose : int64 array of shape (n_mentions,)
+        The numbers of the sentences.
+    n_parts : int64 array of shape (n_mentions,)
+    parts : int64 array of shape (n_mentions, most_parts, 2)
+    """
+
+    whose: NDArray[np.int64]
+    n_parts: NDArray[np.int64]
+    parts: NDArray[np.int64]
+
+    @classmethod
+    def room(cls, n_rows: int, block: Block) -> _Rows:
+        """Return room for so many."""
+        parts = np.zeros((n_rows, block.staircase.n_parts, 2), dtype=np.int64)
+        return cls(np.empty(n_rows, dtype=np.int64), np.empty(n_rows, dtype=np.int64), parts)
+
+    def first(self, n_rows: int) -> _Rows:
+        """Return the first so many."""
+        return _Rows(*(column[:n_rows] for column in self))
+
+    def with_others(self, others: _Rows) -> _Rows:
+        """Return these and others."""
+        order = np.argsort(np.concatenate([self.whose, others.whose]), kind="stable")
+        return _Rows(*(np.concatenate(columns)[order] for columns in zip(self, others, strict=True)))
+
+
+class _Placed(NamedTuple):
+    """Mentions of one block, and where they come from: each the number of its sentence, and its rank there."""
+
+    block: Block
+    places: list[tuple[int, int]]
+    rows: _Rows
+
+
+def _rows_by_block(sentences: Sentences, mentions: Mapping[int, Sequence[Mention]]) -> dict[int, _Placed]:
+    """Return the mentions of some sentences by the first label of their block; not those with too many parts.
+
+    Raises
+    ------
+    StructureError
+        If a mention has a type that is not in the structure, or ends beyond its sentence.
+    """
+    lengths = np.diff(sentences.first_word).tolist()
+    places: dict[int, tuple[Block, list[tuple[int, int]]]] = {}
+    for sentence, here in sorted(mentions.items()):
+        for rank, mention in enumerate(here):
+            if mention.end > lengths[sentence]:
+                raise StructureError(f"{mention} ends beyond the {lengths[sentence]} words of the sentence")
+            block = sentences.structure.block_of(mention)
+            if block is not None:
+                places.setdefault(block.first_label, (block, []))[1].append((sentence, rank))
+    placed = {}
+    for first_label, (block, of_block) in places.items():
+        rows = _Rows.room(len(of_block), block)
+        for row, (sentence, rank) in enumerate(of_block):
+            parts = mentions[sentence][rank].parts
+            rows.whose[row], rows.n_parts[row], rows.parts[row, : len(parts)] = sentence, len(parts), parts
+        placed[first_label] = _Placed(block, of_block, rows)
+    return placed
 
 
 def _best_labels(sentences: Sentences) -> Iterator[tuple[Block, NDArray[np.int8]]]:
@@ -227,30 +292,18 @@ def _best_labels(sentences: Sentences) -> Iterator[tuple[Block, NDArray[np.int8]
         yield block, labels
 
 
-def _take_plain(sentences: Sentences, block: Block, labels: NDArray[np.int8], found: list[list[Mention]]) -> None:
-    """Take paths that neither meet others nor part out of the labels, and append their mentions."""
-    whose, n_parts = np.empty(len(labels), dtype=np.int64), np.empty(len(labels), dtype=np.int64)
-    parts = np.empty((len(labels), block.staircase.n_parts, 2), dtype=np.int64)
-    table = staircase_table(block.staircase)
-    rows = slice(take_plain_kernel(table, labels, sentences.first_word, whose, n_parts, parts))
-    _append(found, sentences, block, whose[rows], n_parts[rows], parts[rows])
+def _take_plain(sentences: Sentences, block: Block, labels: NDArray[np.int8]) -> _Rows:
+    """Take paths that neither meet others nor part out of the labels; return their mentions."""
+    rows = _Rows.room(len(labels), block)
+    n_found = take_plain_kernel(staircase_table(block.staircase), labels, sentences.first_word, *rows)
+    return rows.first(n_found)
 
 
-def _append(
-    found: list[list[Mention]],
-    sentences: Sentences,
-    block: Block,
-    whose: NDArray[np.int64],
-    n_parts: NDArray[np.int64],
-    parts: NDArray[np.int64],
-    probs: NDArray[np.float64] | None = None,
-) -> None:
-    """Append mentions of a block to those of their sentences, with probabilities that are worked out if not given."""
-    if probs is None:
-        probs = np.exp(np.minimum(0.0, _log_probs(sentences, block, whose, n_parts, parts)))
+def _append(found: list[list[Mention]], block: Block, rows: _Rows, probs: NDArray[np.float64]) -> None:
+    """Append mentions of a block to those of their sentences."""
+    whose, n_parts, parts = rows
     columns = (whose, probs, n_parts, parts[:, 0, 0], parts[:, 0, 1])
-    rows = zip(*(column.tolist() for column in columns), strict=True)
-    for row, (sentence, prob, n, start, end) in enumerate(rows):
+    for row, (sentence, prob, n, start, end) in enumerate(zip(*(column.tolist() for column in columns), strict=True)):
         spans = ((start, end),) if n == 1 else tuple(map(tuple, parts[row, :n].tolist()))
         found[sentence].append(unchecked_mention(block.type, spans, prob))
 
@@ -287,28 +340,10 @@ def probs_in(sentences: Sentences, mentions: Sequence[Sequence[Mention]]) -> lis
         If a mention has a type that is not in the structure, or ends beyond its sentence.
     """
     sentences = sentences.checked()
-    lengths = np.diff(sentences.first_word).tolist()
     probs = [[0.0] * len(here) for here in mentions]
-    places: dict[int, list[tuple[int, int]]] = {}
-    blocks = {}
-    for sentence, here in enumerate(mentions):
-        for rank, mention in enumerate(here):
-            if mention.end > lengths[sentence]:
-                raise StructureError(f"{mention} ends beyond the {lengths[sentence]} words of the sentence")
-            block = sentences.structure.block_of(mention)
-            if block is not None:  # else it has too many parts, and no encoding has it
-                blocks[block.first_label] = block
-                places.setdefault(block.first_label, []).append((sentence, rank))
     impossible = _without_outcome(sentences)
-    for first_label, of_block in places.items():
-        chosen = [mentions[sentence][rank] for sentence, rank in of_block]
-        whose = np.array([sentence for sentence, _ in of_block], dtype=np.int64)
-        n_parts = np.array([len(mention.parts) for mention in chosen], dtype=np.int64)
-        parts = np.zeros((len(chosen), blocks[first_label].staircase.n_parts, 2), dtype=np.int64)
-        for row, mention in zip(parts, chosen, strict=True):
-            row[: len(mention.parts)] = mention.parts
-        log_probs = _log_probs(sentences, blocks[first_label], whose, n_parts, parts)
-        for (sentence, rank), prob in zip(of_block, np.exp(np.minimum(log_probs, 0.0)).tolist(), strict=True):
+    for block, places, rows in _rows_by_block(sentences, dict(enumerate(mentions))).values():
+        for (sentence, rank), prob in zip(places, _probs(sentences, block, rows).tolist(), strict=True):
             probs[sentence][rank] = 0.0 if sentence in impossible else prob
     return probs
 
@@ -321,17 +356,11 @@ def _without_outcome(sentences: Sentences) -> set[int]:
     return set(np.flatnonzero(totals.log_partition == -np.inf).tolist())
 
 
-def _log_probs(
-    sentences: Sentences,
-    block: Block,
-    whose: NDArray[np.int64],
-    n_parts: NDArray[np.int64],
-    parts: NDArray[np.int64],
-) -> NDArray[np.float64]:
-    """Return the log probability of each mention; they come in the order of their sentences."""
+def _probs(sentences: Sentences, block: Block, rows: _Rows) -> NDArray[np.float64]:
+    """Return how probable each of some mentions is, which come in the order of their sentences."""
     table, automaton = staircase_table(block.staircase), staircase_automaton(block.staircase)
-    log_probs = np.empty(len(whose))
-    wanted = sentences.by_length(np.unique(whose))
+    log_probs = np.empty(len(rows.whose))
+    wanted = sentences.by_length(np.unique(rows.whose))
     with np.errstate(all="ignore"):
         path_probs_block_kernel(
             table,
@@ -340,12 +369,12 @@ def _log_probs(
             sentences.scores,
             sentences.first_word,
             wanted,
-            np.searchsorted(whose, wanted),
-            np.searchsorted(whose, wanted, side="right"),
-            n_parts,
-            parts,
+            np.searchsorted(rows.whose, wanted),
+            np.searchsorted(rows.whose, wanted, side="right"),
+            rows.n_parts,
+            rows.parts,
             Lanes.of(table, min(sentences.longest, _LONGEST_IN_LANES)),
             border_room(sentences.longest, table),
             log_probs,
         )
-    return log_probs
+        return np.exp(np.minimum(log_probs, 0.0))
