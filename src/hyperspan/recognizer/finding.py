@@ -13,7 +13,7 @@ from hyperspan.inference import Distribution, Outcome
 from hyperspan.inference.outcomes import bounded, with_probs
 from hyperspan.inference.tags_together import TagScores, all_tags_in, enough_tags_in, probable_tags_in
 from hyperspan.inference.together import Sentences, all_in, enough_in, probable_in
-from hyperspan.mentions import Mention, Sentence, Unit, to_characters
+from hyperspan.mentions import Document, Mention, Sentence, Unit, to_characters, unchecked_document
 from hyperspan.recognizer.model import Model, batches
 from hyperspan.recognizer.settings import Decode
 from hyperspan.structures import Decoded, Linear, decode_all, decode_enough
@@ -98,11 +98,18 @@ def decoded_from(over: Distribution, decode: Decode, threshold: float) -> Decode
 
 def with_found(unit: Unit, sentences: Sequence[Sentence], found: Sequence[Found]) -> Unit:
     """Return a sentence or document with the mentions that were found in its sentences."""
-    return unit.with_mentions(mentions_of(unit, sentences, found))
+    return with_mentions(unit, mentions_of(unit, sentences, found))
+
+
+def with_mentions(unit: Unit, mentions: Sequence[Mention]) -> Unit:
+    """Return a sentence or document with mentions that were found in it, and so need no checks."""
+    if isinstance(unit, Document):
+        return unchecked_document(unit, tuple(mentions))
+    return unit.with_mentions(mentions)
 
 
 def mentions_of(unit: Unit, sentences: Sequence[Sentence], found: Sequence[Found]) -> list[Mention]:
-    """Return the mentions that were found in the sentences of a unit: of a document as characters."""
+    """Return the mentions that were found in the sentences of a unit, in order: of a document as characters."""
     if isinstance(unit, Sentence):
         return list(found[0].mentions)
     return [

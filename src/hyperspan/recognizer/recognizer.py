@@ -21,7 +21,7 @@ from hyperspan.learning import Parameters, Record
 from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer.annotating import warn_of_difference
 from hyperspan.recognizer.explanation import Explanation, explain
-from hyperspan.recognizer.finding import Found, decoded_from, find_mentions, mentions_of, with_found
+from hyperspan.recognizer.finding import Found, decoded_from, find_mentions, mentions_of, with_found, with_mentions
 from hyperspan.recognizer.fitting import Course, learn, prepare
 from hyperspan.recognizer.keeping import read_model, write_model
 from hyperspan.recognizer.model import Model, Training, batches
@@ -289,7 +289,7 @@ class Recognizer:
         self.check_annotator()
         work = partial(_mentions_in, decode=decode, threshold=threshold)
         for unit, mentions in in_processes(self, work, units, n_workers):
-            yield unit.with_mentions(mentions)
+            yield with_mentions(unit, mentions)
 
     def find_in(
         self,
