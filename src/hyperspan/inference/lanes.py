@@ -557,11 +557,6 @@ class Lanes(NamedTuple):
             np.empty((n_words, 3 * n_nodes, LANES)),
         )
 
-    @property
-    def are_fitting(self) -> bool:
-        """Whether the staircase runs in lanes."""
-        return len(self.kept) > 0
-
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
 def prepare_lanes_kernel(table, scores, may_reach, lanes):
@@ -594,22 +589,20 @@ def lanes_blocks_kernel(
     first_labels,
     scores,
     first_word,
-    begin,
-    end,
     by_length,
     wants_expected,
     lanes,
     log_partition,
     expected,
 ):
-    """Sum blocks of the same staircase over the sentences from begin to end, several at a time.
+    """Sum blocks of the same staircase over all sentences, several at a time.
 
-    ``by_length`` are the sentences, counted from begin, from the longest to the shortest; ``log_partition`` of shape
+    ``by_length`` are the sentences from the longest to the shortest; ``log_partition`` of shape
     (n_blocks, n_sentences) is set, and so are the blocks' columns of ``expected`` if wanted. If not, sums that must be
     made in log space are not made: they become NaN.
     """
     n_nodes, n_labels, n_blocks = table.n_nodes, table.label_weight.shape[0], first_labels.shape[0]
-    n_sums = n_blocks * (end - begin)
+    n_sums = n_blocks * by_length.shape[0]
     first, n_words, first_label, log_total, is_done = (
         lanes.first,
         lanes.n_words,
@@ -620,7 +613,7 @@ def lanes_blocks_kernel(
     for at in range(0, n_sums, LANES):
         n_words[:] = 0
         for lane in range(min(LANES, n_sums - at)):
-            sentence, block = begin + by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
+            sentence, block = by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
             n_words[lane] = first_word[sentence + 1] - first_word[sentence]
             # An empty sentence at the end begins behind the last word, where there is nothing to read.
             first[lane] = first_word[sentence] if n_words[lane] > 0 else 0
@@ -645,7 +638,7 @@ def lanes_blocks_kernel(
                 n_nodes, n_words, lanes.least, lanes.room, False, lanes.kept, exps, weights, log_total, is_done
             )
         for lane in range(min(LANES, n_sums - at)):
-            sentence, block = begin + by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
+            sentence, block = by_length[(at + lane) // n_blocks], (at + lane) % n_blocks
             if is_done[lane]:
                 log_partition[block, sentence] = log_total[lane]
             elif n_words[lane] == 0:
@@ -671,29 +664,11 @@ def sum_blocks(
     """
     n_sentences = len(first_word) - 1
     log_partition = np.empty((len(structure.blocks), n_sentences))
-    by_length = np.argsort(-np.diff(first_word), kind="stable")
-    longest = int(np.diff(first_word).max(initial=0))
     for staircase, numbers in _blocks_by_staircase(structure).items():
         table, automaton = staircase_table(staircase), staircase_automaton(staircase)
         first_labels = np.array([structure.blocks[number].first_label for number in numbers])
         if staircase.n_nodes in FITTING_NODES and n_sentences * len(numbers) >= FEWEST_LANES:
-            found = np.empty((len(numbers), n_sentences))
-            with np.errstate(all="ignore"):  # for runs without the compiler: a lane that is given up may hold anything
-                lanes_blocks_kernel(
-                    table,
-                    automaton,
-                    first_labels,
-                    scores,
-                    first_word,
-                    0,
-                    n_sentences,
-                    by_length,
-                    True,
-                    Lanes.of(table, longest),
-                    found,
-                    expected,
-                )
-            log_partition[numbers] = found
+            log_partition[numbers] = _sum_in_lanes(staircase, first_labels, scores, first_word, expected)
             continue
         for number, first_label in zip(numbers, first_labels, strict=True):
             frontier_block_kernel(
@@ -713,34 +688,44 @@ def chance_of_mentions(
     n_sentences = len(first_word) - 1
     chance = np.ones((len(structure.blocks), n_sentences))
     has_words = np.diff(first_word) > 0
-    by_length = np.argsort(-np.diff(first_word), kind="stable")
-    longest = int(np.diff(first_word).max(initial=0))
     for staircase, numbers in _blocks_by_staircase(structure).items():
         if staircase.n_nodes not in FITTING_NODES or has_words.sum() * len(numbers) < FEWEST_LANES:
             continue
-        table, automaton = staircase_table(staircase), staircase_automaton(staircase)
         first_labels = np.array([structure.blocks[number].first_label for number in numbers])
-        log_partition = np.empty((len(numbers), n_sentences))
-        with np.errstate(all="ignore"):
-            lanes_blocks_kernel(
-                table,
-                automaton,
-                first_labels,
-                scores,
-                first_word,
-                0,
-                n_sentences,
-                by_length,
-                False,
-                Lanes.of(table, longest),
-                log_partition,
-                scores[:0],
-            )
+        log_partition = _sum_in_lanes(staircase, first_labels, scores, first_word, None)
+        with np.errstate(all="ignore"):  # where a sum must be made in log space it is not a number
             nothing = np.zeros((len(numbers), n_sentences))
             nothing[:, has_words] = np.add.reduceat(scores[:, first_labels].T, first_word[:-1][has_words], axis=1)
             found = -np.expm1(np.minimum(0.0, nothing - log_partition))
         chance[numbers] = np.where(np.isnan(found), 1.0, found)
     return chance
+
+
+def _sum_in_lanes(
+    staircase: Staircase,
+    first_labels: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    first_word: NDArray[np.int64],
+    expected: NDArray[np.float64] | None,
+) -> NDArray[np.float64]:
+    """Return the log partition functions of blocks of the same staircase, and set ``expected`` if there is any."""
+    table, automaton = staircase_table(staircase), staircase_automaton(staircase)
+    lengths = np.diff(first_word)
+    log_partition = np.empty((len(first_labels), len(lengths)))
+    with np.errstate(all="ignore"):  # for runs without the compiler: a lane that is given up may hold anything
+        lanes_blocks_kernel(
+            table,
+            automaton,
+            first_labels,
+            scores,
+            first_word,
+            np.argsort(-lengths, kind="stable"),
+            expected is not None,
+            Lanes.of(table, int(lengths.max(initial=0))),
+            log_partition,
+            scores[:0] if expected is None else expected,
+        )
+    return log_partition
 
 
 @lru_cache(maxsize=64)

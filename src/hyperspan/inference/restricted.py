@@ -28,7 +28,7 @@ from hyperspan.inference.paths import arc_weight
 from hyperspan.structures.staircase import END, STAY, STEP
 
 _END, _STAY, _STEP = END, STAY, STEP
-_SLACK = 1e-6
+SLACK = 1e-6
 """What rounding may take off a probability, relatively: more than it ever does."""
 
 
@@ -182,7 +182,7 @@ def probable_kernel(table, automaton, borders, scores, threshold, most_steps, fo
     nodes, next_child = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     allowed = np.ones(table.label_node.shape[0], dtype=np.bool_)
     active = np.zeros(n_nodes, dtype=np.bool_)
-    n_found, n_steps, least_link = 0, 0, threshold * (1.0 - _SLACK)
+    n_found, n_steps, least_link = 0, 0, threshold * (1.0 - SLACK)
     for start in range(n_words):
         if borders.start_prob[start] < threshold:
             continue

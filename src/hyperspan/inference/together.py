@@ -21,7 +21,7 @@ from hyperspan.inference.borders import border_room
 from hyperspan.inference.frontier import staircase_table
 from hyperspan.inference.lanes import LANES, Lanes, chance_of_mentions
 from hyperspan.inference.outcomes import MOST_MENTIONS, bounded, most_probable, with_probs
-from hyperspan.inference.restricted import path_probs_block_kernel, probable_block_kernel
+from hyperspan.inference.restricted import SLACK, path_probs_block_kernel, probable_block_kernel
 from hyperspan.mentions import Mention, in_order, unchecked_mention
 from hyperspan.structures.decoding import BlockEdges, Decoded, all_of_blocks, enough_of_blocks
 from hyperspan.structures.hypergraph import Block, Hypergraph
@@ -30,9 +30,6 @@ from hyperspan.structures.staircase import START
 _ROOM = 4_096
 _LONGEST_IN_LANES = 2_000
 """Longer sentences are summed one at a time: lanes take eight times as much memory."""
-
-_SLACK = 1e-6
-"""What rounding may take off a probability, relatively: more than it ever does."""
 
 
 class Sentences(NamedTuple):
@@ -97,7 +94,7 @@ def probable_in(sentences: Sentences, threshold: float = 0.3, *, limit: int = MO
     impossible, was_cut = np.zeros(n_sentences, dtype=np.bool_), np.zeros(n_sentences, dtype=np.bool_)
     found: list[list[Mention]] = [[] for _ in range(n_sentences)]
     for block, chance in zip(sentences.structure.blocks, _chances(sentences), strict=True):
-        wanted = np.flatnonzero(chance >= threshold * (1.0 - _SLACK))
+        wanted = np.flatnonzero(chance >= threshold * (1.0 - SLACK))
         _find_probable(sentences, block, sentences.by_length(wanted), threshold, limit, impossible, was_cut, found)
     return [
         Decoded(()) if is_impossible else most_probable(here, limit, is_cut)

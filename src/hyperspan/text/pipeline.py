@@ -12,7 +12,17 @@ from typing import Any
 
 from hyperspan.errors import AlignmentError, MentionError
 from hyperspan.findings import Findings, quoted
-from hyperspan.mentions import Document, Mention, Sentence, Span, Unit, to_characters, to_tokens, unchecked_sentence
+from hyperspan.mentions import (
+    Document,
+    Mention,
+    Sentence,
+    Span,
+    Unit,
+    in_order,
+    to_characters,
+    to_tokens,
+    unchecked_sentence,
+)
 from hyperspan.text.lines import split_lines
 from hyperspan.text.marks import mask_marks
 from hyperspan.text.notes import note_type
@@ -228,7 +238,7 @@ def _sentence(
 ) -> Sentence:
     tokens, offsets = found
     return unchecked_sentence(
-        tokens, tuple(sorted(mentions)), document.doc, attributes, offsets, document.split, document.place
+        tokens, in_order(mentions), document.doc, attributes, offsets, document.split, document.place
     )
 
 
