@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from hyperspan import corpora
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings
 from hyperspan.mentions import Unit
 
 HOSTILE = (
@@ -157,7 +157,7 @@ def assert_reader_survives(
     for name, data in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(data)
-    assert _read(format_name, tmp_path / primary, Findings("error")), "the undamaged files hold nothing to damage"
+    assert _read(format_name, tmp_path / primary, Diagnostics("error")), "the undamaged files hold nothing to damage"
     n_refused = 0
     for seed in range(n_mutations):
         name = names[seed % len(names)]
@@ -165,7 +165,7 @@ def assert_reader_survives(
         (tmp_path / name).write_bytes(damaged)
         try:
             n_refused += _is_refused(format_name, tmp_path / primary)
-            units = _read(format_name, tmp_path / primary, Findings("skip"))
+            units = _read(format_name, tmp_path / primary, Diagnostics("skip"))
             _write(format_name, units, tmp_path / "written" / str(seed))
         except Exception as error:
             pytest.fail(
@@ -175,13 +175,13 @@ def assert_reader_survives(
     assert n_refused, f"none of {n_mutations} damaged files was refused: the fuzzer or the reader sees nothing"
 
 
-def _read(format_name: str, path: Path, findings: Findings) -> list[Unit]:
-    return list(corpora.stream(path, format=format_name, findings=findings))
+def _read(format_name: str, path: Path, diagnostics: Diagnostics) -> list[Unit]:
+    return list(corpora.stream(path, format=format_name, diagnostics=diagnostics))
 
 
 def _is_refused(format_name: str, path: Path) -> bool:
     try:
-        _read(format_name, path, Findings("error"))
+        _read(format_name, path, Diagnostics("error"))
     except CorpusError:
         return True
     return False
@@ -192,4 +192,4 @@ def _write(format_name: str, units: list[Unit], path: Path) -> None:
     if format.write_file is None and format.write_folder is None:
         return
     with suppress(CorpusError):
-        corpora.write(units, path, format=format_name, findings=Findings("skip"))
+        corpora.write(units, path, format=format_name, diagnostics=Diagnostics("skip"))

@@ -3,8 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from hyperspan.diagnostics import Diagnostic, Diagnostics
 from hyperspan.errors import HyperspanError
-from hyperspan.findings import Finding, Findings
 from hyperspan.mentions import Corpus, Document, Mention, Sentence
 
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Corpus",
+    "Diagnostic",
+    "Diagnostics",
     "Document",
-    "Finding",
-    "Findings",
     "HyperspanError",
     "Mention",
     "Recognizer",

@@ -47,7 +47,7 @@ class CorpusError(HyperspanError, ValueError):
         self.path = path
         self.line = line
         self.message = message
-        super().__init__(f"{place(path, line)}: {message}" if path is not None else message)
+        super().__init__(f"{location(path, line)}: {message}" if path is not None else message)
 
 
 class FormatError(CorpusError):
@@ -97,7 +97,7 @@ class MissingExtraError(HyperspanError, ImportError):
         return type(self), (self.what, self.package, self.extra)
 
 
-def place(path: str | None, line: int | None = None) -> str:
+def location(path: str | None, line: int | None = None) -> str:
     """Write a place in a file the way compilers do: ``file:line``."""
     name = "<input>" if path is None else str(path)
     return name if line is None else f"{name}:{line}"

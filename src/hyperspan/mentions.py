@@ -16,11 +16,11 @@ from operator import attrgetter
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import AlignmentError, MentionError
-from hyperspan.findings import quoted
 
 if TYPE_CHECKING:
-    from hyperspan.findings import Findings
+    from hyperspan.diagnostics import Diagnostics
 
 Span: TypeAlias = tuple[int, int]
 """A half-open range ``(start, end)`` with ``start < end``."""
@@ -455,7 +455,7 @@ class Corpus:
     """
 
     units: tuple[Unit, ...]
-    findings: Findings | None = field(default=None, compare=False, repr=False)
+    diagnostics: Diagnostics | None = field(default=None, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", tuple(self.units))
@@ -483,11 +483,11 @@ class Corpus:
 
     def split(self, name: str) -> Corpus:
         """Return the sentences or documents of one split."""
-        return Corpus(tuple(unit for unit in self.units if unit.split == name), self.findings)
+        return Corpus(tuple(unit for unit in self.units if unit.split == name), self.diagnostics)
 
     def discontiguous(self) -> Corpus:
         """Return the sentences or documents with a discontiguous mention: the *discontiguous subset*."""
-        return Corpus(tuple(unit for unit in self.units if unit.is_discontiguous), self.findings)
+        return Corpus(tuple(unit for unit in self.units if unit.is_discontiguous), self.diagnostics)
 
 
 def to_tokens(mention: Mention, offsets: Sequence[Span], *, widen: bool = False) -> Mention:

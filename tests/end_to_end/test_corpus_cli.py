@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperspan import Document, Findings, corpora
+from hyperspan import Diagnostics, Document, corpora
 from hyperspan.corpora import demo
 from hyperspan.text import split_document
 
@@ -29,9 +29,9 @@ def reports(tmp_path_factory) -> Path:
 
 
 def _splits_well(document: Document) -> bool:
-    findings = Findings("skip")
-    split_document(document, findings)
-    return not findings.total
+    diagnostics = Diagnostics("skip")
+    split_document(document, diagnostics)
+    return not diagnostics.total
 
 
 def test_from_reports_to_splits(reports, tmp_path):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from hyperspan import Document, Mention, Sentence, corpora
 from hyperspan.corpora.safe_xml import not_xml
-from hyperspan.findings import Findings
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.mentions import Unit, to_characters
 from strategies import documents, mentions, names, sentences, words
 
@@ -23,10 +23,12 @@ ANY_TOKENS = st.lists(ANY_TEXT, max_size=6)
 budget = settings(max_examples=50)
 
 
-def _round_trip(units: Iterable[Unit], format: str, name: str, findings: Findings | None = None) -> Sequence[Unit]:
+def _round_trip(
+    units: Iterable[Unit], format: str, name: str, diagnostics: Diagnostics | None = None
+) -> Sequence[Unit]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / name
-        corpora.write(units, path, format=format, findings=findings or Findings("error"))
+        corpora.write(units, path, format=format, diagnostics=diagnostics or Diagnostics("error"))
         return corpora.read(path, format=format).units
 
 
@@ -118,25 +120,25 @@ def test_folders_keep_documents_mentions_and_cuis(format: str, units: list[Docum
 @pytest.mark.parametrize("suffix", [".xml", ".json", ".jsonl"])
 @given(st.lists(rich_documents(), max_size=4))
 def test_bioc_keeps_documents_mentions_and_attributes(suffix: str, units: list[Document]) -> None:
-    findings = Findings("skip")
-    again = _round_trip(units, "bioc", f"a{suffix}", findings)
+    diagnostics = Diagnostics("skip")
+    again = _round_trip(units, "bioc", f"a{suffix}", diagnostics)
     held = [unit for unit in units if suffix != ".xml" or not not_xml(unit.text)]
     assert list(again) == held
     assert _attributes(again) == _attributes(held)
-    assert findings.total == len(units) - len(held)
+    assert diagnostics.total == len(units) - len(held)
 
 
 @budget
 @pytest.mark.parametrize(("format", "name"), [("inline", "a.inline"), ("cupt", "a.cupt")])
 @given(st.lists(wild_sentences(), max_size=3))
 def test_sentences_that_cannot_be_held_are_reported(format: str, name: str, units: list[Sentence]) -> None:
-    findings = Findings("skip")
-    again = _round_trip(units, format, name, findings)
+    diagnostics = Diagnostics("skip")
+    again = _round_trip(units, format, name, diagnostics)
     lost = (
         len(units) - len(again) + sum(len(unit.mentions) for unit in units) - sum(len(unit.mentions) for unit in again)
     )
-    assert bool(lost) == bool(findings.total)
-    if not findings.total:
+    assert bool(lost) == bool(diagnostics.total)
+    if not diagnostics.total:
         assert [(unit.tokens, unit.mentions) for unit in again] == [(unit.tokens, unit.mentions) for unit in units]
 
 
@@ -146,11 +148,11 @@ def test_sentences_that_cannot_be_held_are_reported(format: str, name: str, unit
 )
 @given(wild_documents())
 def test_documents_that_cannot_be_held_are_reported(format: str, name: str, unit: Document) -> None:
-    findings = Findings("skip")
-    again = _round_trip([unit, Document("other", "")], format, name, findings)
-    if "mixed-folders" in findings.note_counts:
+    diagnostics = Diagnostics("skip")
+    again = _round_trip([unit, Document("other", "")], format, name, diagnostics)
+    if "mixed-folders" in diagnostics.note_counts:
         assert "/" in unit.doc
-    elif not findings.total:
+    elif not diagnostics.total:
         assert {one.doc: (one.text, one.mentions) for one in again} == {
             unit.doc: (unit.text, unit.mentions),
             "other": ("", ()),
@@ -170,10 +172,10 @@ CORPORA = ["chia/dev.jsonl", "chia/test.jsonl", "pgxcorpus/dev.jsonl", "pgxcorpu
 def test_real_sentences_come_back(shared_data: Path, corpus: str, format: str, name: str) -> None:
     units = _real(shared_data, corpus, 5000)
     assert units
-    findings = Findings("error")
-    again = _round_trip(units, format, name, findings)
+    diagnostics = Diagnostics("error")
+    again = _round_trip(units, format, name, diagnostics)
     assert [(unit.tokens, unit.mentions) for unit in again] == [(unit.tokens, unit.mentions) for unit in units]
-    assert findings.note_counts == ({"doc-not-held": len(units)} if format == "inline" else {})
+    assert diagnostics.note_counts == ({"doc-not-held": len(units)} if format == "inline" else {})
 
 
 def _joined(sentence: Sentence, number: int) -> Document:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperspan import Document, Findings, Sentence
+from hyperspan import Diagnostics, Document, Sentence
 from hyperspan.mentions import to_characters
 from hyperspan.text import find_sections, join_sentences, split_document, split_sentences, tokenize, whole_sentence
 from hyperspan.text.marks import is_mark, mask_marks
@@ -95,10 +95,10 @@ def annotated(draw: st.DrawFn) -> Document:
 @given(annotated() | documents())
 @settings(max_examples=200)
 def test_every_mention_is_kept_as_it_is_or_reported(document: Document) -> None:
-    findings = Findings(on_error="skip")
-    found = split_document(document, findings)
+    diagnostics = Diagnostics(on_error="skip")
+    found = split_document(document, diagnostics)
     kept = [to_characters(mention, s.offsets or ()) for s in found for mention in s.mentions]
-    assert len(kept) + findings.total == len(document.mentions)
+    assert len(kept) + diagnostics.total == len(document.mentions)
     originals = {(m.type, visible(document.text, m.words())) for m in document.mentions}
     for sentence in found:
         assert sentence.offsets is not None
@@ -113,11 +113,11 @@ def visible(text: str, positions: object) -> tuple[int, ...]:
 
 @given(annotated())
 def test_widening_covers_the_mention(document: Document) -> None:
-    findings = Findings(on_error="widen")
-    whole = whole_sentence(document, findings)
+    diagnostics = Diagnostics(on_error="widen")
+    whole = whole_sentence(document, diagnostics)
     assert whole.offsets is not None
     covers = [(mention.type, set(to_characters(mention, whole.offsets).words())) for mention in whole.mentions]
-    lost = findings.counts["no-token"]
+    lost = diagnostics.counts["no-token"]
     uncovered = [
         mention
         for mention in document.mentions
@@ -128,11 +128,11 @@ def test_widening_covers_the_mention(document: Document) -> None:
 
 @given(annotated())
 def test_sentences_join_to_the_document_they_came_from(document: Document) -> None:
-    found = split_document(document, Findings(on_error="skip"))
+    found = split_document(document, Diagnostics(on_error="skip"))
     if found:
         back = join_sentences(found, document.text)
         assert back.text == document.text
-        assert split_document(back, Findings()) == found
+        assert split_document(back, Diagnostics()) == found
 
 
 @given(st.lists(sentences(), min_size=1, max_size=4))

@@ -17,7 +17,7 @@ from hyperspan.errors import (
     MissingExtraError,
     StructureError,
     UsageError,
-    place,
+    location,
 )
 
 
@@ -49,7 +49,7 @@ def test_the_drawn_tree_names_every_class():
     [("note.ann", 12, "note.ann:12"), ("note.ann", None, "note.ann"), (None, 3, "<input>:3"), (None, None, "<input>")],
 )
 def test_place(path, line, expected):
-    assert place(path, line) == expected
+    assert location(path, line) == expected
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from importlib import import_module
 
 from hyperspan.bench.harness import Disagreement, Row
 from hyperspan.bench.setting import Setting
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import UsageError
 from hyperspan.features.columns import did_you_mean
-from hyperspan.findings import quoted
 
 TASKS = {
     "features": "feature extraction, beside the same features as Python strings",

@@ -25,8 +25,8 @@ from hyperspan.cli.console import (
     say,
     stdout,
 )
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
-from hyperspan.findings import Findings, quoted
 
 if TYPE_CHECKING:
     from hyperspan.ambiguity import OfStructure
@@ -174,16 +174,16 @@ def roundtrip(
     from hyperspan.ambiguity import round_trip
     from hyperspan.text import as_sentences
 
-    findings = Findings(on_error.value)
-    units = progress(corpora.stream(corpus, format=format, findings=findings), "Reading")
-    sentences = as_sentences(units, findings)
+    diagnostics = Diagnostics(on_error.value)
+    units = progress(corpora.stream(corpus, format=format, diagnostics=diagnostics), "Reading")
+    sentences = as_sentences(units, diagnostics)
     result = round_trip(
         (sentence for sentence in sentences if sentence.is_discontiguous or not discontiguous_only),
         max_components=max_components,
         linear_components="same" if linear_components is None else parse_components(linear_components),
         n_worst=0 if json else draw,
     )
-    say.findings(findings)
+    say.diagnostics(diagnostics)
     for name, of_structure in result.items():
         for decoder, errors in of_structure.errors.items():
             if errors.truncated:

@@ -12,8 +12,8 @@ import typer
 from hyperspan import corpora
 from hyperspan.cli.console import FromOption, JsonOption, OnErrorChoice, OnErrorOption, print_json, say
 from hyperspan.corpora.files import stream_lines
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
-from hyperspan.findings import Findings
 
 if TYPE_CHECKING:
     from hyperspan.features.brown import Clusters, Progress
@@ -37,15 +37,15 @@ def brown(
 
     Example: hyperspan brown notes.txt -c 1000 -o clusters.tsv
     """
-    findings = Findings(on_error.value)
+    diagnostics = Diagnostics(on_error.value)
     if output.is_dir():
         raise UsageError(f"{output} is a folder; expected the name of a file to write")
     with _reporting() as report:
         clusters = cluster_words(
-            text, n_clusters=n_clusters, min_count=min_count, format=format, findings=findings, on_progress=report
+            text, n_clusters=n_clusters, min_count=min_count, format=format, diagnostics=diagnostics, on_progress=report
         )
     clusters.save(output)
-    say.findings(findings)
+    say.diagnostics(diagnostics)
     summary = summary_of(clusters)
     if json:
         print_json({"output": str(output), **summary})
@@ -62,17 +62,17 @@ def cluster_words(
     n_clusters: int = 1000,
     min_count: int = 1,
     format: str | None = None,
-    findings: Findings | None = None,
+    diagnostics: Diagnostics | None = None,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Clusters:
     """Cluster the words of a text file or corpus."""
     from hyperspan.features.brown import brown_clusters
 
-    words = words_of(path, format=format, findings=findings or Findings())
+    words = words_of(path, format=format, diagnostics=diagnostics or Diagnostics())
     return brown_clusters(words, n_clusters, min_count, on_progress)
 
 
-def words_of(path: Path, *, format: str | None, findings: Findings) -> Iterator[list[str]]:
+def words_of(path: Path, *, format: str | None, diagnostics: Diagnostics) -> Iterator[list[str]]:
     """Yield the words of each sentence of a corpus, or of each line of a text file.
 
     A de-identification mark counts as the word for its category, as it does in features.
@@ -83,10 +83,10 @@ def words_of(path: Path, *, format: str | None, findings: Findings) -> Iterator[
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or folder")
     if path.is_file() and format is None and recognise(path) is None:
-        for _, line in stream_lines(path, findings):
+        for _, line in stream_lines(path, diagnostics):
             yield [normal_form(line[start:end]) for start, end in tokenize(line)]
         return
-    for sentence in as_sentences(corpora.stream(path, format=format, findings=findings), findings):
+    for sentence in as_sentences(corpora.stream(path, format=format, diagnostics=diagnostics), diagnostics):
         yield [normal_form(token) for token in sentence.tokens]
 
 

@@ -19,8 +19,8 @@ from hyperspan.cli.console import (
     say,
     stdout,
 )
-from hyperspan.errors import place
-from hyperspan.findings import Findings, quoted
+from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.errors import location
 from hyperspan.mentions import Document, Unit
 
 
@@ -32,9 +32,9 @@ def check(corpus: CorpusArgument, format: FromOption = None, json: JsonOption = 
 
     Example: hyperspan check notes/
     """
-    findings = Findings("skip")
+    diagnostics = Diagnostics("skip")
     units = mentions = 0
-    for unit in progress(check_corpus(corpus, findings, format=format), "Checking"):
+    for unit in progress(check_corpus(corpus, diagnostics, format=format), "Checking"):
         units += 1
         mentions += len(unit.mentions)
     if json:
@@ -42,27 +42,27 @@ def check(corpus: CorpusArgument, format: FromOption = None, json: JsonOption = 
             {
                 "units": units,
                 "mentions": mentions,
-                "findings": [finding.as_dict() for finding in findings.items],
-                "counts": dict(sorted(findings.counts.items())),
-                "total": findings.total,
-                "notes": notes_of(findings),
+                "findings": [diagnostic.as_dict() for diagnostic in diagnostics.items],
+                "counts": dict(sorted(diagnostics.counts.items())),
+                "total": diagnostics.total,
+                "notes": notes_of(diagnostics),
             }
         )
     else:
-        _print_findings(findings)
-        say.notes(findings)
-        say.info(f"{units:,} sentences or documents with {mentions:,} mentions: {findings.summary()}")
-    raise typer.Exit(1 if findings.total else 0)
+        _print_diagnostics(diagnostics)
+        say.notes(diagnostics)
+        say.info(f"{units:,} sentences or documents with {mentions:,} mentions: {diagnostics.summary()}")
+    raise typer.Exit(1 if diagnostics.total else 0)
 
 
-def check_corpus(path: str | Path, findings: Findings, *, format: str | None = None) -> Iterator[Unit]:
+def check_corpus(path: str | Path, diagnostics: Diagnostics, *, format: str | None = None) -> Iterator[Unit]:
     """Yield the units of a corpus, and report everything that is wrong with them.
 
     Parameters
     ----------
     path : path
         A file or folder.
-    findings : Findings
+    diagnostics : Diagnostics
         Takes the defects; should not be one that raises.
     format : str, optional
         One of `hyperspan.corpora.formats`; recognised if not given.
@@ -70,20 +70,20 @@ def check_corpus(path: str | Path, findings: Findings, *, format: str | None = N
     from hyperspan.text import split_document
 
     found, items = corpora.find_items(path, format)
-    documents = _Documents(findings)
+    documents = _Documents(diagnostics)
     for item in items:
-        before = findings.total
+        before = diagnostics.total
         is_empty = True
-        for unit in corpora.stream_item(item, found, findings):
+        for unit in corpora.stream_item(item, found, diagnostics):
             is_empty = False
             documents.add(unit)
             for oddity in found.oddities(unit) if found.oddities is not None else ():
-                findings.report(oddity.kind, oddity.message, path=oddity.path, line=oddity.line)
+                diagnostics.report(oddity.kind, oddity.message, path=oddity.path, line=oddity.line)
             if isinstance(unit, Document):
-                split_document(unit, findings)
+                split_document(unit, diagnostics)
             yield unit
-        if is_empty and findings.total == before:
-            findings.report(
+        if is_empty and diagnostics.total == before:
+            diagnostics.report(
                 "empty", "there is nothing in the file; expected sentences or documents", path=str(item.path)
             )
 
@@ -91,8 +91,8 @@ def check_corpus(path: str | Path, findings: Findings, *, format: str | None = N
 class _Documents:
     """Remembers which documents there were."""
 
-    def __init__(self, findings: Findings) -> None:
-        self._findings = findings
+    def __init__(self, diagnostics: Diagnostics) -> None:
+        self._diagnostics = diagnostics
         self._splits: dict[str, str] = {}
         self._last: str | None = None
 
@@ -105,13 +105,13 @@ class _Documents:
             path, line = _place(unit)
             name = f"document {quoted(unit.doc)}"
             if isinstance(unit, Document):
-                self._findings.report("duplicate-document", f"{name} was there before", path=path, line=line)
+                self._diagnostics.report("duplicate-document", f"{name} was there before", path=path, line=line)
             elif before != unit.split:
                 message = f"{name} has sentences in {before or 'no split'} and in {unit.split or 'no split'}"
-                self._findings.note("in-several-splits", message, path=path, line=line)
+                self._diagnostics.note("in-several-splits", message, path=path, line=line)
             elif unit.doc != self._last:
                 message = f"{name} has sentences that do not follow one another"
-                self._findings.note("scattered-document", message, path=path, line=line)
+                self._diagnostics.note("scattered-document", message, path=path, line=line)
         self._last = unit.doc
 
 
@@ -122,13 +122,13 @@ def _place(unit: Unit) -> tuple[str | None, int | None]:
     return unit.place or None, None
 
 
-def _print_findings(findings: Findings) -> None:
+def _print_diagnostics(diagnostics: Diagnostics) -> None:
     from rich.text import Text
 
     console = stdout()
-    for finding in findings.items:
-        where = printable(place(finding.path, finding.line))
-        line = Text.assemble((where, "bold"), ": ", printable(finding.message), (f" [{finding.kind}]", "yellow"))
+    for diagnostic in diagnostics.items:
+        where = printable(location(diagnostic.path, diagnostic.line))
+        line = Text.assemble((where, "bold"), ": ", printable(diagnostic.message), (f" [{diagnostic.kind}]", "yellow"))
         console.print(line, soft_wrap=True)
-    if findings.total > len(findings.items):
-        console.print(f"… and {findings.total - len(findings.items):,} more")
+    if diagnostics.total > len(diagnostics.items):
+        console.print(f"… and {diagnostics.total - len(diagnostics.items):,} more")

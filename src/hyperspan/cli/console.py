@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from hyperspan.corpora import formats
-from hyperspan.findings import Findings
+from hyperspan.diagnostics import Diagnostics
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -75,19 +75,19 @@ class Say:
         """Say what went wrong."""
         typer.echo(f"{_styled('error:', fg='red', bold=True)} {printable(text)}", err=True)
 
-    def findings(self, findings: Findings) -> None:
+    def diagnostics(self, diagnostics: Diagnostics) -> None:
         """Say what was skipped while reading or writing, once, with a total; then what is no defect."""
-        if findings.total:
-            self.warning(f"skipped with {findings.summary()}")
-            for finding in findings.items[:_MOST_SHOWN]:
-                self.info(f"  {printable(str(finding))}")
-            if findings.total > _MOST_SHOWN:
+        if diagnostics.total:
+            self.warning(f"skipped with {diagnostics.summary()}")
+            for diagnostic in diagnostics.items[:_MOST_SHOWN]:
+                self.info(f"  {printable(str(diagnostic))}")
+            if diagnostics.total > _MOST_SHOWN:
                 self.info("  … ('hyperspan check' lists them all)")
-        self.notes(findings)
+        self.notes(diagnostics)
 
-    def notes(self, findings: Findings) -> None:
+    def notes(self, diagnostics: Diagnostics) -> None:
         """Say what was noted, each kind once with how often it came."""
-        for note in notes_of(findings):
+        for note in notes_of(diagnostics):
             times = f" ({note['count']:,} times)" if note["count"] > 1 else ""
             self.note(f"{note['message']}{times}")
 
@@ -114,11 +114,11 @@ def set_quiet(quiet: bool) -> None:
         log.addHandler(_LOG_HANDLER)
 
 
-def notes_of(findings: Findings) -> list[dict[str, Any]]:
+def notes_of(diagnostics: Diagnostics) -> list[dict[str, Any]]:
     """Return what was noted as plain data: each kind with its first case and how often it came."""
     return [
-        {"kind": kind, "count": findings.note_counts[kind], "message": first.message, "path": first.path}
-        for kind, first in sorted(findings.notes.items())
+        {"kind": kind, "count": diagnostics.note_counts[kind], "message": first.message, "path": first.path}
+        for kind, first in sorted(diagnostics.notes.items())
     ]
 
 

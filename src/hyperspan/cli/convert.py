@@ -24,8 +24,8 @@ from hyperspan.cli.console import (
     say,
 )
 from hyperspan.corpora.format import Format, Item
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
-from hyperspan.findings import Findings, quoted
 from hyperspan.mentions import Document, Sentence, Unit
 
 
@@ -54,7 +54,7 @@ def convert(
 
     Example: hyperspan convert notes/ notes.jsonl --on-error widen
     """
-    findings = Findings(on_error.value)
+    diagnostics = Diagnostics(on_error.value)
     counts = convert_corpus(
         corpus,
         output,
@@ -64,12 +64,12 @@ def convert(
         shares=split,
         seed=seed,
         overwrite=overwrite,
-        findings=findings,
+        diagnostics=diagnostics,
     )
-    say.findings(findings)
+    say.diagnostics(diagnostics)
     if json:
-        skipped = dict(sorted(findings.counts.items()))
-        print_json({"output": str(output), **counts, "skipped": skipped, "notes": notes_of(findings)})
+        skipped = dict(sorted(diagnostics.counts.items()))
+        print_json({"output": str(output), **counts, "skipped": skipped, "notes": notes_of(diagnostics)})
         return
     splits = "".join(f", {name} {count:,}" for name, count in counts["splits"].items())
     say.info(
@@ -88,7 +88,7 @@ def convert_corpus(
     shares: str | None = None,
     seed: int = 0,
     overwrite: bool = False,
-    findings: Findings | None = None,
+    diagnostics: Diagnostics | None = None,
 ) -> dict[str, Any]:
     """Write a corpus in another format and return what was written, as plain data.
 
@@ -97,26 +97,34 @@ def convert_corpus(
     from hyperspan.corpora.splitting import parse_shares
     from hyperspan.corpora.writing import format_of_output
 
-    findings = findings if findings is not None else Findings()
+    diagnostics = diagnostics if diagnostics is not None else Diagnostics()
     target = corpora.format_named(to or format_of_output(output))
     percent = None if shares is None else parse_shares(shares)
     if percent is not None and output.suffix and not output.is_dir():
         raise UsageError(f"--split writes a folder, but {output.name!r} is the name of a file; leave out the suffix")
     _refuse_itself(corpus, output)
     source, items = corpora.find_items(corpus, format)
-    job = _Job(source, target, discontiguous_only, findings)
+    job = _Job(source, target, discontiguous_only, diagnostics)
     in_splits = any(item.split for item in items)
     if percent is not None:
         corpora.write_splits(
-            job.new_splits(items, percent, seed), output, format=target.name, overwrite=overwrite, findings=findings
+            job.new_splits(items, percent, seed),
+            output,
+            format=target.name,
+            overwrite=overwrite,
+            diagnostics=diagnostics,
         )
     elif not output.suffix and (in_splits or target.write_file is not None):
-        corpora.write_splits(job.old_splits(items), output, format=target.name, overwrite=overwrite, findings=findings)
+        corpora.write_splits(
+            job.old_splits(items), output, format=target.name, overwrite=overwrite, diagnostics=diagnostics
+        )
     else:
         if in_splits:
-            findings.note("splits-not-held", "train, dev and test are written together; leave out the suffix to keep")
-        units = job.fitted(job.read(items, findings, "Converting"))
-        corpora.write(units, output, format=target.name, overwrite=overwrite, findings=findings)
+            diagnostics.note(
+                "splits-not-held", "train, dev and test are written together; leave out the suffix to keep"
+            )
+        units = job.fitted(job.read(items, diagnostics, "Converting"))
+        corpora.write(units, output, format=target.name, overwrite=overwrite, diagnostics=diagnostics)
     return {"format": target.name, **job.as_dict()}
 
 
@@ -129,29 +137,29 @@ def _refuse_itself(corpus: Path, output: Path) -> None:
 class _Job:
     """Brings units into a shape that a format can hold, and counts them."""
 
-    def __init__(self, source: Format, target: Format, discontiguous_only: bool, findings: Findings) -> None:
+    def __init__(self, source: Format, target: Format, discontiguous_only: bool, diagnostics: Diagnostics) -> None:
         self.source = source
         self.target = target
         self.discontiguous_only = discontiguous_only
-        self.findings = findings
+        self.diagnostics = diagnostics
         self.kinds: Counter[type[Unit]] = Counter()
         self.mentions = 0
         self.splits: Counter[str] = Counter()
 
-    def read(self, items: Iterable[Item], findings: Findings, doing: str) -> Iterator[Unit]:
+    def read(self, items: Iterable[Item], diagnostics: Diagnostics, doing: str) -> Iterator[Unit]:
         """Yield what is to be converted, as it is."""
-        units = chain.from_iterable(corpora.stream_item(item, self.source, findings) for item in items)
+        units = chain.from_iterable(corpora.stream_item(item, self.source, diagnostics) for item in items)
         return (unit for unit in progress(units, doing) if unit.is_discontiguous or not self.discontiguous_only)
 
     def fitted(self, units: Iterable[Unit], split: str | None = None) -> Iterator[Unit]:
         """Yield units as the target wants them."""
         from hyperspan.text import as_documents, as_sentences
 
-        units = self._noting_losses(units)
+        units = self._noting_unsupported(units)
         if self.target.units == (Sentence,):
-            units = as_sentences(units, self.findings)
+            units = as_sentences(units, self.diagnostics)
         elif self.target.units == (Document,):
-            units = as_documents(units, self.findings)
+            units = as_documents(units, self.diagnostics)
         for unit in units:
             self.kinds[type(unit)] += 1
             self.mentions += len(unit.mentions)
@@ -166,7 +174,7 @@ class _Job:
         names = dict.fromkeys((*SPLITS, *(item.split or "all" for item in items)))
         by_split = {name: [item for item in items if (item.split or "all") == name] for name in names}
         return {
-            name: self.fitted(self.read(chosen, self.findings, f"Converting {name}"), name)
+            name: self.fitted(self.read(chosen, self.diagnostics, f"Converting {name}"), name)
             for name, chosen in by_split.items()
             if chosen
         }
@@ -180,25 +188,25 @@ class _Job:
         """
         from hyperspan.corpora.splitting import SPLITS, assign_splits
 
-        names = dict.fromkeys(unit.doc for unit in self.read(items, self.findings, "Reading"))
+        names = dict.fromkeys(unit.doc for unit in self.read(items, self.diagnostics, "Reading"))
         if not names:
             raise UsageError("there is no document to cut into train, dev and test")
         assigned = assign_splits(names, shares, seed)
 
         def part(name: str) -> Iterator[Unit]:
             # The first pass has reported what is wrong, or has raised.
-            again = Findings("widen" if self.findings.widens else "skip")
+            again = Diagnostics("widen" if self.diagnostics.widens else "skip")
             units = self.read(items, again, f"Converting {name}")
             return self.fitted((unit for unit in units if assigned.get(unit.doc) == name), name)
 
         return {name: part(name) for name, share in zip(SPLITS, shares, strict=True) if share > 0}
 
-    def _noting_losses(self, units: Iterable[Unit]) -> Iterator[Unit]:
+    def _noting_unsupported(self, units: Iterable[Unit]) -> Iterator[Unit]:
         """Yield the units, and note what only the format that they come from can write."""
         further = self.source.further if self.source is not self.target else None
         for unit in units:
             if further is not None and (what := further(unit)):
-                self.findings.note(
+                self.diagnostics.note(
                     "further-not-held",
                     f"the format {self.target.name!r} holds no {what} (document {quoted(unit.doc)})",
                     path=unit.place or None,

@@ -15,8 +15,8 @@ import typer
 
 from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, printable, say, stdout
 from hyperspan.cli.train import StructureChoice
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
-from hyperspan.findings import Findings
 
 if TYPE_CHECKING:
     from hyperspan.mentions import Sentence
@@ -66,9 +66,9 @@ def draw(
 
     Example: hyperspan draw notes/ --sentence 3 --hypergraph -o sentence.svg
     """
-    findings = Findings(on_error.value)
+    diagnostics = Diagnostics(on_error.value)
     chosen = Chosen(
-        sentences(corpus, text, format, findings), sentence, limit or (MOST_IN_SVG if to == "svg" else None)
+        sentences(corpus, text, format, diagnostics), sentence, limit or (MOST_IN_SVG if to == "svg" else None)
     )
     encode = partial(hypergraph_of, structure=structure.value, max_components=max_components) if hypergraph else None
     if to is DrawFormat.SVG:
@@ -83,7 +83,7 @@ def draw(
     with _writing(output) as file:
         for piece in pieces:
             file.write(piece.encode("utf-8", "backslashreplace"))
-    say.findings(findings)
+    say.diagnostics(diagnostics)
     if not chosen.n_drawn:
         say.info("there is no sentence to draw")
     if chosen.has_more and limit is None:
@@ -94,7 +94,7 @@ def draw(
 
 
 def sentences(
-    corpus: Path | None, text: str | None, format: str | None = None, findings: Findings | None = None
+    corpus: Path | None, text: str | None, format: str | None = None, diagnostics: Diagnostics | None = None
 ) -> Iterator[Sentence]:
     """Yield the sentences of a corpus or of a text."""
     from hyperspan import corpora
@@ -104,11 +104,11 @@ def sentences(
     if (corpus is None) == (text is None):
         given = "neither was" if corpus is None else "both were"
         raise UsageError(f"draw needs a corpus or --text, but {given} given; expected one of them")
-    findings = findings or Findings()
+    diagnostics = diagnostics or Diagnostics()
     if text is not None:
-        return as_sentences([Document("", text)], findings)
+        return as_sentences([Document("", text)], diagnostics)
     assert corpus is not None
-    return as_sentences(corpora.stream(corpus, format=format, findings=findings), findings)
+    return as_sentences(corpora.stream(corpus, format=format, diagnostics=diagnostics), diagnostics)
 
 
 class Chosen:

@@ -24,8 +24,8 @@ from hyperspan.cli.console import (
     stdout,
 )
 from hyperspan.corpora.files import writing
+from hyperspan.diagnostics import Diagnostics, OnError
 from hyperspan.errors import UsageError
-from hyperspan.findings import Findings, OnError
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -102,7 +102,7 @@ def evaluate(
         raise typer.Exit(1)
 
 
-class _Findings(Findings):
+class _Findings(Diagnostics):
     """Takes duplicates as they come: a mention that is there twice counts once."""
 
     def report(self, kind: str, message: str, *, path: str | None = None, line: int | None = None) -> None:
@@ -120,7 +120,7 @@ class _Reader:
         self.format = format
         self.predicted_format = predicted_format
         self.on_error = on_error
-        self.findings: dict[Path, Findings] = {}
+        self.diagnostics: dict[Path, Diagnostics] = {}
 
     def comparisons(self, predicted: Path, what: str) -> Iterator[Comparison]:
         from hyperspan.evaluation import comparisons
@@ -128,18 +128,18 @@ class _Reader:
 
         ours, theirs = _Findings(self.on_error), _Findings(self.on_error)
         found = comparisons(
-            corpora.stream(self.gold, format=self.format, findings=ours),
-            corpora.stream(predicted, format=self.predicted_format, findings=theirs),
+            corpora.stream(self.gold, format=self.format, diagnostics=ours),
+            corpora.stream(predicted, format=self.predicted_format, diagnostics=theirs),
             tokenize=tokenize,
         )
         yield from progress(found, what)
-        self.findings.update({self.gold: ours, predicted: theirs})
+        self.diagnostics.update({self.gold: ours, predicted: theirs})
 
     def tell(self) -> None:
         """Say what was skipped, and which duplicates were counted once."""
-        for path, findings in self.findings.items():
-            say.findings(findings)
-            if n_duplicates := findings.note_counts["duplicate"]:
+        for path, diagnostics in self.diagnostics.items():
+            say.diagnostics(diagnostics)
+            if n_duplicates := diagnostics.note_counts["duplicate"]:
                 what = "mention was" if n_duplicates == 1 else "mentions were"
                 say.info(f"{n_duplicates:,} {what} given more than once in {printable(str(path))}, and counted once")
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hyperspan.cli.console import JsonOption, print_json, printable, say
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import UsageError
-from hyperspan.findings import quoted
 
 if TYPE_CHECKING:
     from hyperspan.features.extraction import Explanation

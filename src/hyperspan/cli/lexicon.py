@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hyperspan.cli.console import JsonOption, print_json, printable, progress, say
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import MissingExtraError, UsageError
-from hyperspan.findings import quoted
 
 if TYPE_CHECKING:
     from hyperspan.features.lexicon import Lexicon

@@ -14,8 +14,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, progress, say
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
-from hyperspan.findings import Findings
 from hyperspan.mentions import Document, Mention, Sentence, Unit, to_characters
 
 if TYPE_CHECKING:
@@ -71,40 +71,40 @@ def predict(
     """
     from hyperspan.recognizer import Recognizer
 
-    findings = Findings(on_error.value)
+    diagnostics = Diagnostics(on_error.value)
     recognizer = Recognizer.load(model)
     how: dict[str, Any] = {"decode": None if decode is None else decode.value, "threshold": threshold, "top": top}
-    units = _inputs(corpus, format, findings)
+    units = _inputs(corpus, format, diagnostics)
     recognizer.check_annotator()
     results = progress(recognizer.find_in(units, n_workers=workers, **how), "Finding mentions")
     if to is OutputChoice.BRAT:
-        _write_brat(results, output, findings)
+        _write_brat(results, output, diagnostics)
     else:
         with _opened(output) as file:
             _WRITERS[to](results, file, recognizer)
-    say.findings(findings)
+    say.diagnostics(diagnostics)
 
 
 Result = tuple[Unit, list[Sentence], "list[Found]"]
 
 
-def _inputs(path: Path, format: str | None, findings: Findings) -> Iterator[Unit]:
+def _inputs(path: Path, format: str | None, diagnostics: Diagnostics) -> Iterator[Unit]:
     """Yield what is to be read: documents of plain text, or whatever a corpus holds."""
     from hyperspan import corpora
     from hyperspan.corpora.files import read_text
 
     if str(path) == "-":
-        yield from _standard_input(sys.stdin.buffer, format, findings)
+        yield from _standard_input(sys.stdin.buffer, format, diagnostics)
         return
     if path.suffix == ".txt" and path.is_file() and format is None and corpora.recognise(path) is None:
-        text = read_text(path, findings)
+        text = read_text(path, diagnostics)
         if text is not None:
             yield Document(path.stem, text)
         return
-    yield from corpora.stream(path, format=format, findings=findings)
+    yield from corpora.stream(path, format=format, diagnostics=diagnostics)
 
 
-def _standard_input(file: IO[bytes], format: str | None, findings: Findings) -> Iterator[Unit]:
+def _standard_input(file: IO[bytes], format: str | None, diagnostics: Diagnostics) -> Iterator[Unit]:
     """Yield the units of JSON lines as they come, if they are asked for or begin with one; else one text."""
     from hyperspan.corpora.files import LONGEST_LINE, decode, numbered_lines
     from hyperspan.corpora.format import Item
@@ -124,9 +124,9 @@ def _standard_input(file: IO[bytes], format: str | None, findings: Findings) -> 
             return begin.popleft() if begin else file.readline(limit)
 
         item = Item(Path("stdin"), Path())
-        yield from stream_records(numbered_lines(read_line, item.path, findings), item, findings)
+        yield from stream_records(numbered_lines(read_line, item.path, diagnostics), item, diagnostics)
         return
-    text = decode(b"".join([*begin, file.read()]), findings, path=Path("<stdin>"))
+    text = decode(b"".join([*begin, file.read()]), diagnostics, path=Path("<stdin>"))
     if text is not None:
         yield Document("stdin", text)
 
@@ -214,7 +214,7 @@ def _write_html(results: Iterable[Result], file: IO[bytes], recognizer: Recogniz
 _WRITERS = {OutputChoice.JSONL: _write_jsonl, OutputChoice.TEXT: _write_text, OutputChoice.HTML: _write_html}
 
 
-def _write_brat(results: Iterable[Result], output: Path, findings: Findings) -> None:
+def _write_brat(results: Iterable[Result], output: Path, diagnostics: Diagnostics) -> None:
     from hyperspan import corpora
     from hyperspan.recognizer import with_found
     from hyperspan.text import as_documents
@@ -226,4 +226,4 @@ def _write_brat(results: Iterable[Result], output: Path, findings: Findings) -> 
         for unit, sentences, found in results:
             yield replace(with_found(unit, sentences, found), source=None)
 
-    corpora.write(as_documents(predicted()), output, format="brat", findings=findings)
+    corpora.write(as_documents(predicted()), output, format="brat", diagnostics=diagnostics)

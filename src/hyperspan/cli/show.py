@@ -64,11 +64,11 @@ def _shown(value: Any) -> str:
 
 def _strongest(recognizer: Any, corpus: Path, top: int) -> dict[str, list[dict[str, Any]]]:
     from hyperspan import corpora
-    from hyperspan.findings import Findings
+    from hyperspan.diagnostics import Diagnostics
     from hyperspan.text import as_sentences
 
-    findings = Findings("skip")
-    sentences = as_sentences(corpora.stream(corpus, findings=findings), findings)
+    diagnostics = Diagnostics("skip")
+    sentences = as_sentences(corpora.stream(corpus, diagnostics=diagnostics), diagnostics)
     strongest: dict[str, list[dict[str, Any]]] = recognizer.strongest(sentences, top)
-    say.findings(findings)
+    say.diagnostics(diagnostics)
     return strongest

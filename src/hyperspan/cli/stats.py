@@ -19,7 +19,7 @@ from hyperspan.cli.console import (
     say,
     stdout,
 )
-from hyperspan.findings import Findings
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.mentions import Unit
 
 _MOST_TYPES = 20
@@ -55,10 +55,10 @@ def stats(
 
     Example: hyperspan stats notes/ --discontiguous-only
     """
-    findings = Findings(on_error.value)
-    units = progress(corpora.stream(corpus, format=format, findings=findings), "Reading")
+    diagnostics = Diagnostics(on_error.value)
+    units = progress(corpora.stream(corpus, format=format, diagnostics=diagnostics), "Reading")
     table = table_of(unit for unit in units if unit.is_discontiguous or not discontiguous_only)
-    say.findings(findings)
+    say.diagnostics(diagnostics)
     if json:
         print_json(table)
     else:

@@ -23,8 +23,8 @@ from hyperspan.cli.console import (
     print_json,
     say,
 )
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
-from hyperspan.findings import Findings
 
 if TYPE_CHECKING:
     from hyperspan.learning import Record
@@ -97,10 +97,10 @@ def train(
 
     penalty = _penalty(l2)
     _check_output(output)
-    findings = Findings(on_error.value)
-    sentences, own_dev = _read_training(corpus, format, findings)
-    development = own_dev if dev is None else _read(dev, format, findings)
-    say.findings(findings)
+    diagnostics = Diagnostics(on_error.value)
+    sentences, own_dev = _read_training(corpus, format, diagnostics)
+    development = own_dev if dev is None else _read(dev, format, diagnostics)
+    say.diagnostics(diagnostics)
     recognizer = Recognizer(
         structure=structure.value,
         max_components=max_components,
@@ -168,16 +168,16 @@ def _check_output(output: Path) -> None:
         raise UsageError(f"cannot write {output}: {error.strerror}. Choose another place with -o") from None
 
 
-def _read(path: Path, format: str | None, findings: Findings) -> list[Sentence]:
+def _read(path: Path, format: str | None, diagnostics: Diagnostics) -> list[Sentence]:
     from hyperspan import corpora
     from hyperspan.text import as_sentences
 
-    return list(as_sentences(corpora.stream(path, format=format, findings=findings), findings))
+    return list(as_sentences(corpora.stream(path, format=format, diagnostics=diagnostics), diagnostics))
 
 
-def _read_training(path: Path, format: str | None, findings: Findings) -> tuple[list[Sentence], list[Sentence]]:
+def _read_training(path: Path, format: str | None, diagnostics: Diagnostics) -> tuple[list[Sentence], list[Sentence]]:
     """Return training and development sentences: of a corpus with splits, those; else everything and nothing."""
-    sentences = _read(path, format, findings)
+    sentences = _read(path, format, diagnostics)
     splits = {sentence.split for sentence in sentences}
     if path.is_dir() and "train" in splits:
         train = [sentence for sentence in sentences if sentence.split == "train"]

@@ -19,10 +19,10 @@ import orjson
 
 from hyperspan.corpora.files import LARGEST_DOCUMENT, stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
-from hyperspan.corpora.losses import EVERYTHING, AllBut, note_losses, same_mentions
 from hyperspan.corpora.safe_xml import Node, XmlDefect, not_xml, only_xml, stream_children
+from hyperspan.corpora.unsupported import EVERYTHING, AllBut, note_unsupported, same_mentions
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import MentionError
-from hyperspan.findings import Findings, quoted
 from hyperspan.mentions import Document, Mention, Unit
 
 WIDEST_GAP = 1_000_000
@@ -78,26 +78,26 @@ def _recognise(path: Path, head: bytes) -> bool:
     )
 
 
-def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
+def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     with open(item.path, "rb") as file:
         is_xml = file.read(1024).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] not in (b"{", b"[", b"")
     if item.path.name.lower().endswith(_LINES):
-        records = _records_in_lines(item.path, findings)
+        records = _records_in_lines(item.path, diagnostics)
     elif is_xml:
-        records = _records_in_xml(item.path, findings)
+        records = _records_in_xml(item.path, diagnostics)
     else:
-        records = _records_in_json(item.path, findings)
+        records = _records_in_json(item.path, diagnostics)
     for running, (line, record, collection) in enumerate(records, start=1):
         try:
-            yield _document(record, f"{item.doc}-{running:05}", collection, item.path, line, findings)
+            yield _document(record, f"{item.doc}-{running:05}", collection, item.path, line, diagnostics)
         except (_Malformed, MentionError) as error:
-            findings.report("malformed", f"document {running}: {error}", path=str(item.path), line=line)
+            diagnostics.report("malformed", f"document {running}: {error}", path=str(item.path), line=line)
 
 
 _Records = Iterator[tuple[int | None, Any, _Collection]]
 
 
-def _records_in_xml(path: Path, findings: Findings) -> _Records:
+def _records_in_xml(path: Path, diagnostics: Diagnostics) -> _Records:
     collection = _Collection({"infons": {}})
     try:
         with open(path, "rb") as file:
@@ -111,7 +111,7 @@ def _records_in_xml(path: Path, findings: Findings) -> _Records:
                 elif child is not root:
                     collection.record[child.tag] = child.text or ""
     except XmlDefect as error:
-        findings.report("malformed", str(error), path=str(path), line=error.line)
+        diagnostics.report("malformed", str(error), path=str(path), line=error.line)
 
 
 def _record_of(node: Node) -> dict[str, Any]:
@@ -133,10 +133,10 @@ def _record_of(node: Node) -> dict[str, Any]:
     return record
 
 
-def _records_in_json(path: Path, findings: Findings) -> _Records:
+def _records_in_json(path: Path, diagnostics: Diagnostics) -> _Records:
     size = path.stat().st_size
     if size > LARGEST_DOCUMENT:
-        findings.report(
+        diagnostics.report(
             "too-large",
             f"the file has {size:,} bytes; BioC JSON, which must be read whole, may have {LARGEST_DOCUMENT:,}. "
             "XML and JSON lines are read document by document",
@@ -146,7 +146,7 @@ def _records_in_json(path: Path, findings: Findings) -> _Records:
     try:
         content = orjson.loads(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError as error:
-        findings.report("not-json", f"the file is not JSON: {error}", path=str(path), line=error.lineno)
+        diagnostics.report("not-json", f"the file is not JSON: {error}", path=str(path), line=error.lineno)
         return
     # Besides one collection there are lists of collections or documents, bare or as the only value of an object.
     if isinstance(content, dict) and len(content) == 1 and "documents" not in content:
@@ -160,19 +160,19 @@ def _records_in_json(path: Path, findings: Findings) -> _Records:
             yield None, entry, _Collection()
 
 
-def _records_in_lines(path: Path, findings: Findings) -> _Records:
-    for number, line in stream_lines(path, findings):
+def _records_in_lines(path: Path, diagnostics: Diagnostics) -> _Records:
+    for number, line in stream_lines(path, diagnostics):
         if line.strip():
             try:
                 yield number, orjson.loads(line), _Collection()
             except orjson.JSONDecodeError as error:
-                findings.report("not-json", f"the line is not JSON: {error}", path=str(path), line=number)
+                diagnostics.report("not-json", f"the line is not JSON: {error}", path=str(path), line=number)
 
 
 def _document(
-    record: Any, name: str, collection: _Collection, path: Path, line: int | None, findings: Findings
+    record: Any, name: str, collection: _Collection, path: Path, line: int | None, diagnostics: Diagnostics
 ) -> Document:
-    before = findings.total
+    before = diagnostics.total
     if _is_deeper(record, _DEEPEST):
         raise _Malformed(f"values are nested more than {_DEEPEST} deep")
     _check(record, "document")
@@ -183,17 +183,17 @@ def _document(
     for holder in _holders(record):
         for annotation in holder.get("annotations") or ():
             own_line = annotation.pop(_LINE, line)
-            mention = _mention(annotation, text, path, own_line, findings)
+            mention = _mention(annotation, text, path, own_line, diagnostics)
             if mention is not None:
                 found.append((mention, own_line))
-    mentions = tuple(sorted(unique_mentions(found, findings, path=path)))
+    mentions = tuple(sorted(unique_mentions(found, diagnostics, path=path)))
     return Document(
         str(record.get("id") or name),
         text,
         mentions,
         dict(record.get("infons") or {}),
         place=str(path) if line is None else f"{path}:{line}",
-        source=_Source(record, collection, text, mentions, dict(reversed(found)), is_clean=findings.total == before),
+        source=_Source(record, collection, text, mentions, dict(reversed(found)), is_clean=diagnostics.total == before),
     )
 
 
@@ -270,7 +270,7 @@ def _pieces(record: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
 
 
 def _mention(
-    annotation: dict[str, Any], text: str, path: Path | None, line: int | None, findings: Findings
+    annotation: dict[str, Any], text: str, path: Path | None, line: int | None, diagnostics: Diagnostics
 ) -> Mention | None:
     name = f"annotation {quoted(annotation.get('id'))}"
     where = None if path is None else str(path)
@@ -282,20 +282,20 @@ def _mention(
         if not isinstance(type, str) or not type:
             raise _Malformed(f"the infon 'type' is {quoted(type)}; expected a text that is not empty")
     except _Malformed as error:
-        findings.report("malformed", f"{name}: {error}", path=where, line=line)
+        diagnostics.report("malformed", f"{name}: {error}", path=where, line=line)
         return None
     spans = [(one["offset"], one["offset"] + one["length"]) for one in annotation.get("locations") or ()]
     prob = _prob(infons.get("prob"))
     if prob is not None:
         del infons["prob"]
     mention = checked_mention(
-        type, spans, findings, length=len(text), path=path, line=line, prob=prob, attributes=infons
+        type, spans, diagnostics, length=len(text), path=path, line=line, prob=prob, attributes=infons
     )
     written = annotation.get("text")
     if mention is not None and written and len(spans) == 1:
         start, end = spans[0]
         if "".join(written.split()) != "".join(text[start:end].split()):
-            findings.report(
+            diagnostics.report(
                 "other-text",
                 f"{name}: {start} to {end} is {quoted(text[start:end])}, but its text is {quoted(written)}; "
                 "expected them to agree (offsets count characters from the beginning of the document)",
@@ -326,7 +326,7 @@ def _further(unit: Unit) -> str:
     return " or ".join(name for name, there in found.items() if there)
 
 
-def _record_to_write(document: Document, findings: Findings) -> dict[str, Any]:
+def _record_to_write(document: Document, diagnostics: Diagnostics) -> dict[str, Any]:
     source = document.source
     if not isinstance(source, _Source) or source.text != document.text:
         passage = {
@@ -343,7 +343,7 @@ def _record_to_write(document: Document, findings: Findings) -> dict[str, Any]:
         record = source.record
     else:
         record = deepcopy(source.record)
-        _add(record, _keep_unchanged(record, document, findings), document)
+        _add(record, _keep_unchanged(record, document, diagnostics), document)
     return {
         "bioctype": "BioCDocument",
         **record,
@@ -352,14 +352,14 @@ def _record_to_write(document: Document, findings: Findings) -> dict[str, Any]:
     }
 
 
-def _keep_unchanged(record: dict[str, Any], document: Document, findings: Findings) -> list[Mention]:
+def _keep_unchanged(record: dict[str, Any], document: Document, diagnostics: Diagnostics) -> list[Mention]:
     """Take out the annotations that are not in the document any more; return the mentions that are not there yet."""
     wanted = {mention: mention for mention in document.mentions}
     removed: set[str] = set()
     for holder in _holders(record):
         kept = []
         for annotation in holder.get("annotations") or ():
-            read = _mention(annotation, document.text, None, None, Findings("skip"))
+            read = _mention(annotation, document.text, None, None, Diagnostics("skip"))
             mention = None if read is None else wanted.get(read)
             if mention is not None and read is not None and same_mentions([mention], [read]):
                 kept.append(annotation)
@@ -369,11 +369,11 @@ def _keep_unchanged(record: dict[str, Any], document: Document, findings: Findin
         if holder.get("annotations"):
             holder["annotations"] = kept
     left = {str(one.get("id")) for holder in _holders(record) for one in holder.get("annotations") or ()}
-    _drop_relations(record, removed - left, findings)
+    _drop_relations(record, removed - left, diagnostics)
     return list(wanted)
 
 
-def _drop_relations(record: dict[str, Any], gone: set[str], findings: Findings) -> None:
+def _drop_relations(record: dict[str, Any], gone: set[str], diagnostics: Diagnostics) -> None:
     """Drop relations that refer to what is gone, and those that refer to them."""
     while gone:
         dropped: set[str] = set()
@@ -382,7 +382,9 @@ def _drop_relations(record: dict[str, Any], gone: set[str], findings: Findings) 
             for relation in holder.get("relations") or ():
                 if any(str(node.get("refid")) in gone for node in relation.get("nodes") or ()):
                     dropped.add(str(relation.get("id")))
-                    findings.note("relation-dropped", f"relation {quoted(relation.get('id'))} lost one of its mentions")
+                    diagnostics.note(
+                        "relation-dropped", f"relation {quoted(relation.get('id'))} lost one of its mentions"
+                    )
                 else:
                     kept.append(relation)
             if holder.get("relations"):
@@ -416,7 +418,9 @@ def _contains(passage: dict[str, Any], mention: Mention) -> bool:
     return bool(pieces) and pieces[0][0] <= mention.start and mention.end <= pieces[-1][1]
 
 
-def _to_write(units: Iterable[Unit], findings: Findings) -> Iterator[tuple[Document, dict[str, Any], dict[str, Any]]]:
+def _to_write(
+    units: Iterable[Unit], diagnostics: Diagnostics
+) -> Iterator[tuple[Document, dict[str, Any], dict[str, Any]]]:
     """Yield documents with their records and the record of the collection that the first one came from."""
     collection: dict[str, Any] | None = None
     for unit in units:
@@ -425,15 +429,15 @@ def _to_write(units: Iterable[Unit], findings: Findings) -> Iterator[tuple[Docum
         if collection is None:
             collection = unit.source.collection.record if isinstance(unit.source, _Source) else {}
         held = AllBut("type", "prob")
-        note_losses(unit, "bioc", findings, doc=True, attributes=EVERYTHING, mention_attributes=held, prob=True)
-        yield unit, _record_to_write(unit, findings), collection
+        note_unsupported(unit, "bioc", diagnostics, doc=True, attributes=EVERYTHING, mention_attributes=held, prob=True)
+        yield unit, _record_to_write(unit, diagnostics), collection
 
 
-def _report_not_held(document: Document, why: str, findings: Findings) -> None:
-    findings.report("not-held", f"document {quoted(document.doc)} {why}", path=document.place or None)
+def _report_not_held(document: Document, why: str, diagnostics: Diagnostics) -> None:
+    diagnostics.report("not-held", f"document {quoted(document.doc)} {why}", path=document.place or None)
 
 
-def _write_xml(units: Iterable[Unit], file: IO[bytes], findings: Findings) -> None:
+def _write_xml(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> None:
     # Imported here: the library takes longer to load than everything else that is needed to recognise a format.
     from bioc import BioCCollection, biocxml
     from bioc.biocjson import fromJSON
@@ -441,45 +445,45 @@ def _write_xml(units: Iterable[Unit], file: IO[bytes], findings: Findings) -> No
     writer = biocxml.BioCXMLDocumentWriter(file, encoding="UTF-8")
     is_begun = False
     try:
-        for document, record, collection in _to_write(units, findings):
-            complete = _as_text(record, findings)
+        for document, record, collection in _to_write(units, diagnostics):
+            complete = _as_text(record, diagnostics)
             if (bad := _first_not_xml(complete)) is not None:
-                _report_not_held(document, f"has the character {bad!r}, which XML cannot hold", findings)
+                _report_not_held(document, f"has the character {bad!r}, which XML cannot hold", diagnostics)
                 continue
             if not is_begun:
                 is_begun = True
-                writer.write_collection_info(_described(BioCCollection(), collection, findings))
+                writer.write_collection_info(_described(BioCCollection(), collection, diagnostics))
             writer.write_document(fromJSON(complete, "BioCDocument"))
         if not is_begun:
-            writer.write_collection_info(_described(BioCCollection(), {}, findings))
+            writer.write_collection_info(_described(BioCCollection(), {}, diagnostics))
     finally:
         writer.close()
     file.write(b"\n")
 
 
-def _described(collection: Any, record: dict[str, Any], findings: Findings) -> Any:
+def _described(collection: Any, record: dict[str, Any], diagnostics: Diagnostics) -> Any:
     """Fill in what a collection says of itself."""
-    complete = _as_text(record, findings)
+    complete = _as_text(record, diagnostics)
     for key in ("source", "date", "key"):
         setattr(collection, key, only_xml(str(complete.get(key, ""))))
     collection.infons = {only_xml(key): only_xml(value) for key, value in complete["infons"].items()}
     return collection
 
 
-def _as_text(record: dict[str, Any], findings: Findings) -> dict[str, Any]:
+def _as_text(record: dict[str, Any], diagnostics: Diagnostics) -> dict[str, Any]:
     """Return a record with every field that the library wants, and texts for identifiers and infons."""
     complete: dict[str, Any] = {"text": "", "id": "", "refid": "", "role": "", "offset": 0, "length": 0, "infons": {}}
     complete |= {key: [] for key in _LISTS}
     complete |= {key: value for key, value in record.items() if value is not None}
     if lost := set(complete) - _FIELDS:
-        findings.note("field-not-held", f"BioC XML holds no field {sorted(lost)[0]!r}")
+        diagnostics.note("field-not-held", f"BioC XML holds no field {sorted(lost)[0]!r}")
     for key in _LISTS:
-        complete[key] = [_as_text(entry, findings) for entry in complete[key]]
+        complete[key] = [_as_text(entry, diagnostics) for entry in complete[key]]
     for key in ("id", "refid", "role"):
         complete[key] = str(complete[key])
     for key, value in complete["infons"].items():
         if not isinstance(value, str):
-            findings.note("infon-as-text", f"infon {key!r} is {quoted(value)}, which XML holds only as a text")
+            diagnostics.note("infon-as-text", f"infon {key!r} is {quoted(value)}, which XML holds only as a text")
     complete["infons"] = {str(key): "" if value is None else str(value) for key, value in complete["infons"].items()}
     return complete
 
@@ -494,9 +498,9 @@ def _first_not_xml(value: object) -> str | None:
     return None
 
 
-def _write_json(units: Iterable[Unit], file: IO[bytes], findings: Findings) -> None:
+def _write_json(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> None:
     is_begun = False
-    for line, collection in _json_lines(units, findings):
+    for line, collection in _json_lines(units, diagnostics):
         if is_begun:
             file.write(b",\n")
         else:
@@ -513,17 +517,17 @@ def _begin_json(file: IO[bytes], collection: dict[str, Any]) -> None:
     file.write(orjson.dumps(whole | collection).removesuffix(b"}") + b',"documents":[\n')
 
 
-def _write_json_lines(units: Iterable[Unit], file: IO[bytes], findings: Findings) -> None:
-    for line, _ in _json_lines(units, findings):
+def _write_json_lines(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> None:
+    for line, _ in _json_lines(units, diagnostics):
         file.write(line + b"\n")
 
 
-def _json_lines(units: Iterable[Unit], findings: Findings) -> Iterator[tuple[bytes, dict[str, Any]]]:
-    for document, record, collection in _to_write(units, findings):
+def _json_lines(units: Iterable[Unit], diagnostics: Diagnostics) -> Iterator[tuple[bytes, dict[str, Any]]]:
+    for document, record, collection in _to_write(units, diagnostics):
         try:
             yield orjson.dumps(record), collection
         except (orjson.JSONEncodeError, TypeError) as error:
-            _report_not_held(document, f"cannot be written as JSON: {error}", findings)
+            _report_not_held(document, f"cannot be written as JSON: {error}", diagnostics)
 
 
 FORMAT = Format(

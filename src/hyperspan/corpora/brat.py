@@ -17,9 +17,9 @@ from typing import Any, TypeAlias
 
 from hyperspan.corpora.files import document_path, read_text
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
-from hyperspan.corpora.losses import EVERYTHING, note_losses
+from hyperspan.corpora.unsupported import EVERYTHING, note_unsupported
+from hyperspan.diagnostics import Diagnostic, Diagnostics, quoted
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Finding, Findings, quoted
 from hyperspan.mentions import NOTHING, Document, Mention, Span, Unit
 
 _MENTION = re.compile(r"(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*) *")
@@ -73,7 +73,7 @@ class _Malformed(Exception):
     """A line that is not what its first character promises; its text says why."""
 
 
-def oddities(unit: Unit) -> Iterator[Finding]:
+def oddities(unit: Unit) -> Iterator[Diagnostic]:
     """Yield what is odd about a document that was read, but no reason to refuse it.
 
     ``cut-text``: the recorded text of a mention stops at the first line break, while its offsets go on. Either may be
@@ -90,11 +90,11 @@ def oddities(unit: Unit) -> Iterator[Finding]:
     if not isinstance(unit, Document) or not isinstance(unit.source, Source):
         return
     there = set(unit.mentions)
-    for line in _parse(unit.source, Findings("skip"), None):
+    for line in _parse(unit.source, Diagnostics("skip"), None):
         if line.is_cut and line.mention in there:
             covered = unit.text_of(line.mention)
             recorded = line.raw.split("\t", 2)[2].strip()
-            yield Finding(
+            yield Diagnostic(
                 "cut-text",
                 f"{line.id} covers {quoted(covered)}, but records only its first line {quoted(recorded)}",
                 unit.place or unit.doc,
@@ -109,7 +109,7 @@ def _further(unit: Unit) -> str:
     kinds = {"R": "relations", "E": "events", "*": "equivalences", "#": "notes"}
     starts = {raw[:1] for raw in _raw_lines(unit.source.annotations)}
     if "#" in starts:
-        lines = _parse(unit.source, Findings("skip"), None)
+        lines = _parse(unit.source, Diagnostics("skip"), None)
         starts = {line.id[0] for line in lines if line.id and line.statement is None}
     return " or ".join(name for start, name in kinds.items() if start in starts)
 
@@ -118,24 +118,24 @@ def _recognise(path: Path, head: bytes) -> bool:
     return True
 
 
-def _stream(item: Item, findings: Findings) -> Iterator[Document]:
+def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Document]:
     text_path = item.path.with_suffix(".txt")
     if not text_path.is_file():
-        findings.report(
+        diagnostics.report(
             "missing-text",
             f"there is no {text_path.name!r} beside it; expected the text that the annotations stand for",
             path=str(item.path),
         )
         return
-    text = read_text(text_path, findings)
-    annotations = read_text(item.path, findings)
+    text = read_text(text_path, diagnostics)
+    annotations = read_text(item.path, diagnostics)
     if text is None or annotations is None:
         return
-    yield document_of(item.doc, text, annotations, findings, item.path)
+    yield document_of(item.doc, text, annotations, diagnostics, item.path)
 
 
 def document_of(
-    doc: str, text: str, annotations: str, findings: Findings | None = None, path: Path | None = None
+    doc: str, text: str, annotations: str, diagnostics: Diagnostics | None = None, path: Path | None = None
 ) -> Document:
     """Return the document that a text and its annotations make.
 
@@ -145,7 +145,7 @@ def document_of(
         The document's id.
     text, annotations : str
         What the two files hold.
-    findings : Findings, optional
+    diagnostics : Diagnostics, optional
         Takes what is wrong; raises at the first defect if not given.
     path : path, optional
         Where the annotations stand, for messages.
@@ -155,9 +155,9 @@ def document_of(
     >>> document_of("note", "no fever", "T1\\tFinding 3 8\\tfever\\n").mentions
     (Mention(type='Finding', parts=((3, 8),), prob=None),)
     """
-    findings = findings or Findings()
-    found = _mentions(_parse(Source(text, annotations), findings, path))
-    mentions = unique_mentions(found, findings, path=path)
+    diagnostics = diagnostics or Diagnostics()
+    found = _mentions(_parse(Source(text, annotations), diagnostics, path))
+    mentions = unique_mentions(found, diagnostics, path=path)
     source = Source(text, annotations, dict(reversed(found)))
     return Document(doc, text, tuple(mentions), place="" if path is None else str(path), source=source)
 
@@ -189,16 +189,20 @@ def _complete(mention: Mention, statements: Iterable[_Statement]) -> Mention:
 # -- lines -----------------------------------------------------------------------------------------------------------
 
 
-def _parse(source: Source, findings: Findings, path: Path | None) -> list[_Line]:
+def _parse(source: Source, diagnostics: Diagnostics, path: Path | None) -> list[_Line]:
     """Return every line, understood or not; what is wrong with them is reported."""
     lines: list[_Line] = []
     defined: dict[str, int] = {}
     with_prob: set[str] = set()
     for number, raw in enumerate(_raw_lines(source.annotations), start=1):
-        line = _parse_line(number, raw, source.text, findings, path)
+        line = _parse_line(number, raw, source.text, diagnostics, path)
         if line.id in defined:
             _report(
-                findings, "duplicate-id", f"the id {line.id!r} was used before, on line {defined[line.id]}", line, path
+                diagnostics,
+                "duplicate-id",
+                f"the id {line.id!r} was used before, on line {defined[line.id]}",
+                line,
+                path,
             )
             line = replace(line, mention=None, statement=None)
         elif line.id and line.id != "*":
@@ -212,7 +216,7 @@ def _parse(source: Source, findings: Findings, path: Path | None) -> list[_Line]
         for target in line.targets:
             if target not in defined:
                 _report(
-                    findings,
+                    diagnostics,
                     "unknown-reference",
                     f"the line refers to {quoted(target)}, which is no id of this file",
                     line,
@@ -221,8 +225,8 @@ def _parse(source: Source, findings: Findings, path: Path | None) -> list[_Line]
     return lines
 
 
-def _report(findings: Findings, kind: str, message: str, line: _Line, path: Path | None) -> None:
-    findings.report(kind, message, path=None if path is None else str(path), line=line.number)
+def _report(diagnostics: Diagnostics, kind: str, message: str, line: _Line, path: Path | None) -> None:
+    diagnostics.report(kind, message, path=None if path is None else str(path), line=line.number)
 
 
 def _raw_lines(annotations: str) -> Iterator[str]:
@@ -235,7 +239,7 @@ def _raw_lines(annotations: str) -> Iterator[str]:
         start = end
 
 
-def _parse_line(number: int, raw: str, text: str, findings: Findings, path: Path | None) -> _Line:
+def _parse_line(number: int, raw: str, text: str, diagnostics: Diagnostics, path: Path | None) -> _Line:
     body = raw.rstrip("\r\n")
     if number == 1:
         body = body.removeprefix("\ufeff")
@@ -247,15 +251,15 @@ def _parse_line(number: int, raw: str, text: str, findings: Findings, path: Path
         if len(columns) == 1 or not _WORD.fullmatch(line.id):
             raise _Malformed(f"the line {quoted(body)} is no annotation; expected an id, a tab and what it stands for")
         if line.id[0] == "T":
-            return _parse_mention(line, columns, text, findings, path)
+            return _parse_mention(line, columns, text, diagnostics, path)
         parse = _PARSERS.get(line.id[0])
         return line if parse is None else parse(line, columns)
     except _Malformed as error:
-        _report(findings, "malformed", str(error), line, path)
+        _report(diagnostics, "malformed", str(error), line, path)
         return line if _WORD.fullmatch(line.id) else replace(line, id="")
 
 
-def _parse_mention(line: _Line, columns: list[str], text: str, findings: Findings, path: Path | None) -> _Line:
+def _parse_mention(line: _Line, columns: list[str], text: str, diagnostics: Diagnostics, path: Path | None) -> _Line:
     match = _MENTION.fullmatch(columns[1])
     if len(columns) < 3 or match is None:
         raise _Malformed(
@@ -263,7 +267,7 @@ def _parse_mention(line: _Line, columns: list[str], text: str, findings: Finding
             "expected 'T1<tab>type start end;start end<tab>text', offsets being plain digits"
         )
     spans = [_span(fragment) for fragment in match[2].split(";")]
-    mention = checked_mention(match[1], spans, findings, length=len(text), path=path, line=line.number)
+    mention = checked_mention(match[1], spans, diagnostics, length=len(text), path=path, line=line.number)
     if mention is None:
         return line
     covered = " ".join(text[start:end] for start, end in spans)
@@ -271,7 +275,7 @@ def _parse_mention(line: _Line, columns: list[str], text: str, findings: Finding
     if recorded != _squeezed(covered):
         if not recorded or recorded != _squeezed(_LINE_BREAK.split(covered, maxsplit=1)[0]):
             message = f"the text at the offsets is {quoted(covered)}, but {line.id} records {quoted(columns[2])}"
-            _report(findings, "text-mismatch", message, line, path)
+            _report(diagnostics, "text-mismatch", message, line, path)
             return line
         line = replace(line, is_cut=True)
     return replace(line, mention=mention)
@@ -353,26 +357,26 @@ _PARSERS: Mapping[str, Callable[[_Line, list[str]], _Line]] = {
 # -- writing ---------------------------------------------------------------------------------------------------------
 
 
-def _write(units: Iterable[Unit], folder: Path, findings: Findings) -> None:
+def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> None:
     for unit in units:
         require(unit, Document, "brat")
         assert isinstance(unit, Document)
-        _write_document(unit, folder, findings)
+        _write_document(unit, folder, diagnostics)
 
 
-def _write_document(document: Document, folder: Path, findings: Findings) -> None:
+def _write_document(document: Document, folder: Path, diagnostics: Diagnostics) -> None:
     try:
         paths = [document_path(folder, document.doc, suffix) for suffix in (".txt", ".ann")]
     except CorpusError as error:
-        findings.report("unwritable", str(error))
+        diagnostics.report("unwritable", str(error))
         return
     try:
-        contents = [text.encode("utf-8") for text in (document.text, annotations_of(document, findings))]
+        contents = [text.encode("utf-8") for text in (document.text, annotations_of(document, diagnostics))]
     except UnicodeEncodeError as error:
-        findings.report("unwritable", f"document {quoted(document.doc)} cannot be written as UTF-8: {error.reason}")
+        diagnostics.report("unwritable", f"document {quoted(document.doc)} cannot be written as UTF-8: {error.reason}")
         return
     if any(path.exists() for path in paths):
-        findings.report("duplicate-document", f"there are several documents named {quoted(document.doc)}")
+        diagnostics.report("duplicate-document", f"there are several documents named {quoted(document.doc)}")
         return
     try:
         for path, content in zip(paths, contents, strict=True):
@@ -382,37 +386,39 @@ def _write_document(document: Document, folder: Path, findings: Findings) -> Non
         raise CorpusError(f"document {quoted(document.doc)} cannot be written: {error.strerror}") from None
 
 
-def annotations_of(document: Document, findings: Findings) -> str:
+def annotations_of(document: Document, diagnostics: Diagnostics) -> str:
     """Return the annotations of a document: the lines it was read from, less what is gone, then what is new."""
     name = f"{document.doc}.ann"
-    note_losses(document, "brat", findings, doc=True, mention_attributes=EVERYTHING, prob=True)
-    lines = _lines_of(document, findings, name)
+    note_unsupported(document, "brat", diagnostics, doc=True, mention_attributes=EVERYTHING, prob=True)
+    lines = _lines_of(document, diagnostics, name)
     new = _NewLines(document.text, lines)
-    gone = _update(document, lines, new, findings, name)
+    gone = _update(document, lines, new, diagnostics, name)
     dropped = _with_dependants(gone, lines)
     for line in dropped.values():
         if line.id[0] in "RE*":
             message = f"the line {quoted(line.raw.rstrip())} refers to a mention that was removed, so it is lost too"
-            findings.report("dropped-reference", message, path=name, line=line.number)
+            diagnostics.report("dropped-reference", message, path=name, line=line.number)
     return new.after("".join(line.raw for line in lines if line.number not in dropped))
 
 
-def _lines_of(document: Document, findings: Findings, name: str) -> list[_Line]:
+def _lines_of(document: Document, diagnostics: Diagnostics, name: str) -> list[_Line]:
     """Return the lines a document was read from, if they still belong to its text."""
     source = document.source
     if not isinstance(source, Source):
         return []
-    lines = _parse(source, Findings("skip"), None)
+    lines = _parse(source, Diagnostics("skip"), None)
     if source.text == document.text:
         return lines
     n_lost = sum(bool(line.targets) and line.statement is None for line in lines)
     if n_lost:
         message = f"the text was changed after reading, so {n_lost} relations, events, equivalences or notes are lost"
-        findings.report("changed-text", message, path=name)
+        diagnostics.report("changed-text", message, path=name)
     return []
 
 
-def _update(document: Document, lines: Sequence[_Line], new: _NewLines, findings: Findings, name: str) -> list[_Line]:
+def _update(
+    document: Document, lines: Sequence[_Line], new: _NewLines, diagnostics: Diagnostics, name: str
+) -> list[_Line]:
     """Add lines for what the old ones do not say, and return those that are not true any more."""
     said: defaultdict[str, set[_Statement]] = defaultdict(set)
     for line in lines:
@@ -423,10 +429,10 @@ def _update(document: Document, lines: Sequence[_Line], new: _NewLines, findings
     for mention in document.mentions:
         if mention not in ids and not _WORD.fullmatch(mention.type):
             message = f"the type {quoted(mention.type)} has white space; brat's types are single words"
-            findings.report("unwritable", message, path=name)
+            diagnostics.report("unwritable", message, path=name)
             continue
         id = ids.get(mention) or new.add_mention(mention)
-        statements = dict.fromkeys(_statements(mention, said[id], findings, name))
+        statements = dict.fromkeys(_statements(mention, said[id], diagnostics, name))
         for statement in statements:
             if statement not in said[id]:
                 new.add_statement(id, statement)
@@ -455,7 +461,7 @@ def _with_dependants(gone: Iterable[_Line], lines: Iterable[_Line]) -> dict[int,
     return dict(sorted(found.items()))
 
 
-def _statements(mention: Mention, known: set[_Statement], findings: Findings, path: str) -> Iterator[_Statement]:
+def _statements(mention: Mention, known: set[_Statement], diagnostics: Diagnostics, path: str) -> Iterator[_Statement]:
     """Yield what there is to say of a mention; what cannot be said is reported."""
     for name, value in mention.attributes.items():
         values = value if isinstance(value, tuple | list) else (value,)
@@ -465,12 +471,12 @@ def _statements(mention: Mention, known: set[_Statement], findings: Findings, pa
                 yield statement
             else:
                 message = f"attribute {quoted(name)} has the value {quoted(single)}; brat holds single words and True"
-                findings.report("unwritable", message, path=path)
+                diagnostics.report("unwritable", message, path=path)
     if mention.prob is not None:
         if 0.0 <= mention.prob <= 1.0:
             yield _PROB_NAME, float(mention.prob)
         else:
-            findings.report("unwritable", f"prob is {mention.prob!r}; expected a number from 0 to 1", path=path)
+            diagnostics.report("unwritable", f"prob is {mention.prob!r}; expected a number from 0 to 1", path=path)
 
 
 def _as_text(value: object) -> str:

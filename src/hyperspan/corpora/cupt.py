@@ -15,8 +15,8 @@ from typing import IO
 
 from hyperspan.corpora.files import stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
-from hyperspan.corpora.losses import note_losses
-from hyperspan.findings import Findings, quoted
+from hyperspan.corpora.unsupported import note_unsupported
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.mentions import NOTHING, Mention, Sentence, Unit
 
 _MWE = "PARSEME:MWE"
@@ -56,15 +56,15 @@ def _recognise(path: Path, head: bytes) -> bool:
     return not first or first.startswith(b"#") or first[:1].isdigit()
 
 
-def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
-    for running, block in enumerate(_blocks(item.path, findings), start=1):
+def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
+    for running, block in enumerate(_blocks(item.path, diagnostics), start=1):
         try:
-            yield _sentence(block, f"{item.doc}-{running:05}", item.path, findings)
+            yield _sentence(block, f"{item.doc}-{running:05}", item.path, diagnostics)
         except _Malformed as error:
-            findings.report("malformed", str(error), path=str(item.path), line=error.line)
+            diagnostics.report("malformed", str(error), path=str(item.path), line=error.line)
 
 
-def _blocks(path: Path, findings: Findings) -> Iterator[_Block]:
+def _blocks(path: Path, diagnostics: Diagnostics) -> Iterator[_Block]:
     """Yield the file in pieces that join to the whole: comments and word lines with the blank lines after them.
 
     What has no word lines goes with the next sentence, or with the last one at the end of the file.
@@ -73,7 +73,7 @@ def _blocks(path: Path, findings: Findings) -> Iterator[_Block]:
     held: _Block | None = None
     lines: list[str] = []
     start, has_words, is_over = 1, False, False
-    for number, line in stream_lines(path, findings, keep_ends=True):
+    for number, line in stream_lines(path, diagnostics, keep_ends=True):
         is_blank = not line.strip()
         if is_over and not is_blank:
             if held is not None:
@@ -81,7 +81,7 @@ def _blocks(path: Path, findings: Findings) -> Iterator[_Block]:
             held = _Block(start, tuple(lines), columns, is_first=held is None and start == 1)
             lines, start, has_words, is_over = [], number, False, False
         if match := _HEADER.match(line):
-            columns = _columns_of(match[1], path, number, findings)
+            columns = _columns_of(match[1], path, number, diagnostics)
         lines.append(line)
         has_words = has_words or not (is_blank or line.startswith("#"))
         is_over = has_words and is_blank
@@ -93,11 +93,11 @@ def _blocks(path: Path, findings: Findings) -> Iterator[_Block]:
         yield _Block(held.number, (*held.lines, *lines), held.columns, held.is_first)
 
 
-def _columns_of(written: str, path: Path, number: int, findings: Findings) -> tuple[str, ...]:
+def _columns_of(written: str, path: Path, number: int, diagnostics: Diagnostics) -> tuple[str, ...]:
     columns = tuple(written.split())
     if {"ID", "FORM", _MWE} <= set(columns) and len(set(columns)) == len(columns):
         return columns
-    findings.report(
+    diagnostics.report(
         "malformed",
         f"the columns are {quoted(written.strip())}; expected ID, FORM and {_MWE} among them, and none twice",
         path=str(path),
@@ -106,8 +106,8 @@ def _columns_of(written: str, path: Path, number: int, findings: Findings) -> tu
     return _COLUMNS
 
 
-def _sentence(block: _Block, name: str, path: Path, findings: Findings) -> Sentence:
-    before = findings.total
+def _sentence(block: _Block, name: str, path: Path, diagnostics: Diagnostics) -> Sentence:
+    before = diagnostics.total
     rows: list[list[str]] = []
     codes: list[tuple[int, str]] = []
     form, identity, mwe = (block.columns.index(column) for column in ("FORM", "ID", _MWE))
@@ -125,7 +125,7 @@ def _sentence(block: _Block, name: str, path: Path, findings: Findings) -> Sente
         rows.append(row)
         codes.append((number, row[mwe]))
     tokens = tuple(row[form] for row in rows)
-    mentions = tuple(_mentions(codes, path, findings))
+    mentions = tuple(_mentions(codes, path, diagnostics))
     values = _values(block.columns, rows)
     return Sentence(
         tokens,
@@ -141,7 +141,7 @@ def _sentence(block: _Block, name: str, path: Path, findings: Findings) -> Sente
             tuple(sorted(mentions)),
             tokens,
             values,
-            is_clean=findings.total == before,
+            is_clean=diagnostics.total == before,
         ),
     )
 
@@ -176,7 +176,7 @@ def _name(lines: Iterable[str]) -> str:
     return found.get("sent_id") or source
 
 
-def _mentions(codes: list[tuple[int, str]], path: Path, findings: Findings) -> list[Mention]:
+def _mentions(codes: list[tuple[int, str]], path: Path, diagnostics: Diagnostics) -> list[Mention]:
     words: dict[int, list[int]] = {}
     types: dict[int, tuple[int, str]] = {}
     for position, (number, written) in enumerate(codes):
@@ -196,7 +196,7 @@ def _mentions(codes: list[tuple[int, str]], path: Path, findings: Findings) -> l
     for key, positions in words.items():
         number = codes[positions[0]][0]
         if key not in types:
-            findings.report(
+            diagnostics.report(
                 "no-type",
                 f"expression {key} has no category; expected it at its first word, like '{key}:VID'",
                 path=str(path),
@@ -204,10 +204,10 @@ def _mentions(codes: list[tuple[int, str]], path: Path, findings: Findings) -> l
             )
             continue
         spans = [(position, position + 1) for position in positions]
-        mention = checked_mention(types[key][1], spans, findings, length=len(codes), path=path, line=number)
+        mention = checked_mention(types[key][1], spans, diagnostics, length=len(codes), path=path, line=number)
         if mention is not None:
             mentions.append((mention, number))
-    return unique_mentions(mentions, findings, path=path)
+    return unique_mentions(mentions, diagnostics, path=path)
 
 
 def _further(unit: Unit) -> str:
@@ -230,22 +230,22 @@ def _further(unit: Unit) -> str:
     return " or ".join(list(found)[:3])
 
 
-def _write(units: Iterable[Unit], file: IO[bytes], findings: Findings) -> None:
+def _write(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> None:
     columns: tuple[str, ...] = ()
     missing = ""
     for unit in units:
         require(unit, Sentence, "cupt")
         assert isinstance(unit, Sentence)
         block = _block_of(unit)
-        if not _is_writable(unit, findings):
+        if not _is_writable(unit, diagnostics):
             continue
         if not columns:
             columns = _COLUMNS if block is None else block.columns
             if block is None or not (block.is_first or any(map(_HEADER.match, block.lines))):
                 missing = f"# global.columns = {' '.join(columns)}\n"
-            lines = _lines(unit, block, columns, findings)
+            lines = _lines(unit, block, columns, diagnostics)
         else:
-            lines = [line for line in _lines(unit, block, columns, findings) if not _HEADER.match(line)]
+            lines = [line for line in _lines(unit, block, columns, diagnostics) if not _HEADER.match(line)]
         file.write((missing + "".join(lines)).encode())
         missing = _missing_end(lines[-1])
 
@@ -265,15 +265,15 @@ def _block_of(sentence: Sentence) -> _Block | None:
     return None
 
 
-def _lines(sentence: Sentence, block: _Block | None, columns: tuple[str, ...], findings: Findings) -> list[str]:
+def _lines(sentence: Sentence, block: _Block | None, columns: tuple[str, ...], diagnostics: Diagnostics) -> list[str]:
     held = {ours for ours, theirs in _OURS.items() if theirs in columns}
-    note_losses(sentence, "cupt", findings, doc=True, columns=held)
+    note_unsupported(sentence, "cupt", diagnostics, doc=True, columns=held)
     if block is None:
-        return _new_lines(sentence, columns, held, findings)
+        return _new_lines(sentence, columns, held, diagnostics)
     is_untouched = block.is_clean and block.mentions == sentence.mentions
     if is_untouched and block.columns == columns:
         return list(block.lines)
-    codes = iter(_codes(sentence, findings))
+    codes = iter(_codes(sentence, diagnostics))
     lines = []
     for line in block.lines:
         if not line.strip() or line.startswith("#"):
@@ -288,49 +288,51 @@ def _lines(sentence: Sentence, block: _Block | None, columns: tuple[str, ...], f
     return lines
 
 
-def _new_lines(sentence: Sentence, columns: tuple[str, ...], held: set[str], findings: Findings) -> list[str]:
+def _new_lines(sentence: Sentence, columns: tuple[str, ...], held: set[str], diagnostics: Diagnostics) -> list[str]:
     lines = []
     if sentence.doc and (sentence.doc != sentence.doc.strip() or re.search(r"[\r\n]", sentence.doc)):
-        findings.note("doc-not-held", f"document name {quoted(sentence.doc)} has blanks at its edge or a line break")
+        diagnostics.note("doc-not-held", f"document name {quoted(sentence.doc)} has blanks at its edge or a line break")
     elif sentence.doc:
         lines.append(f"# sent_id = {sentence.doc}\n")
     values = {_OURS[name]: column for name, column in sentence.columns.items() if name in held}
-    for position, (token, code) in enumerate(zip(sentence.tokens, _codes(sentence, findings), strict=True)):
+    for position, (token, code) in enumerate(zip(sentence.tokens, _codes(sentence, diagnostics), strict=True)):
         row = {name: column[position] for name, column in values.items()}
         for name, value in row.items():
             if not value or re.search(r"[\t\r\n]", value):
-                findings.note("value-not-held", f"value {quoted(value)} of column {name} is empty or breaks the line")
+                diagnostics.note(
+                    "value-not-held", f"value {quoted(value)} of column {name} is empty or breaks the line"
+                )
                 row[name] = "_"
         row |= {"ID": str(position + 1), "FORM": token, _MWE: code}
         lines.append("\t".join(row.get(column, "_") for column in columns) + "\n")
     return [*lines, "\n"]
 
 
-def _codes(sentence: Sentence, findings: Findings) -> list[str]:
+def _codes(sentence: Sentence, diagnostics: Diagnostics) -> list[str]:
     """Return the last column: expressions are numbered in order of their first words, categories stand at those."""
     codes: list[list[str]] = [[] for _ in sentence.tokens]
-    held = [mention for mention in sentence.mentions if _is_type_writable(mention, sentence, findings)]
+    held = [mention for mention in sentence.mentions if _is_type_writable(mention, sentence, diagnostics)]
     for key, mention in enumerate(held, start=1):
         for word in mention.words():
             codes[word].append(f"{key}:{mention.type}" if word == mention.start else str(key))
     return [";".join(code) or "*" for code in codes]
 
 
-def _is_writable(sentence: Sentence, findings: Findings) -> bool:
+def _is_writable(sentence: Sentence, diagnostics: Diagnostics) -> bool:
     if not sentence.tokens:
         message = f"a sentence of document {quoted(sentence.doc)} has no tokens, which the format cannot hold"
     elif (broken := next((token for token in sentence.tokens if re.search(r"[\t\r\n]", token)), None)) is not None:
         message = f"token {quoted(broken)} has a tab or line break, which the format cannot hold"
     else:
         return True
-    findings.report("not-held", message, path=sentence.place or None)
+    diagnostics.report("not-held", message, path=sentence.place or None)
     return False
 
 
-def _is_type_writable(mention: Mention, sentence: Sentence, findings: Findings) -> bool:
+def _is_type_writable(mention: Mention, sentence: Sentence, diagnostics: Diagnostics) -> bool:
     if _CODE.fullmatch(f"1:{mention.type}"):
         return True
-    findings.report(
+    diagnostics.report(
         "not-held",
         f"type {quoted(mention.type)} has a colon, semicolon or white space, which the format cannot hold",
         path=sentence.place or None,

@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError, UsageError
-from hyperspan.findings import Findings, quoted
 
 LARGEST_DOCUMENT = 256 * 1024 * 1024
 """Bytes a file that must be read whole (a text, its annotations) may have."""
@@ -32,27 +32,27 @@ def head_of(path: Path) -> bytes:
         return file.read(HEAD_BYTES)
 
 
-def read_text(path: Path, findings: Findings) -> str | None:
+def read_text(path: Path, diagnostics: Diagnostics) -> str | None:
     """Read a whole UTF-8 text exactly as it is: no newline is translated.
 
     A file that is too large or not UTF-8 is reported; None is returned if the caller wants such files skipped.
     """
     size = path.stat().st_size
     if size > LARGEST_DOCUMENT:
-        findings.report(
+        diagnostics.report(
             "too-large", f"the file has {size:,} bytes; a document may have {LARGEST_DOCUMENT:,}", path=str(path)
         )
         return None
-    return decode(path.read_bytes(), findings, path=path)
+    return decode(path.read_bytes(), diagnostics, path=path)
 
 
-def decode(raw: bytes, findings: Findings, *, path: Path, line: int | None = None) -> str | None:
+def decode(raw: bytes, diagnostics: Diagnostics, *, path: Path, line: int | None = None) -> str | None:
     """Decode UTF-8, or report the line and byte that are not."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
         line_in_raw = raw.count(b"\n", 0, error.start) + (1 if line is None else line)
-        findings.report(
+        diagnostics.report(
             "encoding",
             f"byte 0x{raw[error.start]:02x} at position {error.start} is not UTF-8 ({error.reason}); "
             "expected UTF-8 text (convert it, for example with iconv)",
@@ -62,30 +62,32 @@ def decode(raw: bytes, findings: Findings, *, path: Path, line: int | None = Non
         return None
 
 
-def stream_lines(path: Path, findings: Findings, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
+def stream_lines(path: Path, diagnostics: Diagnostics, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
     """Yield ``(number, line)`` without line ends (unless ``keep_ends``), numbers from 1, in bounded memory.
 
     A byte order mark at the very beginning is dropped. Lines that are too long or not UTF-8 are reported.
     """
     with open(path, "rb") as file:
-        yield from numbered_lines(file.readline, path, findings, keep_ends=keep_ends)
+        yield from numbered_lines(file.readline, path, diagnostics, keep_ends=keep_ends)
 
 
 def numbered_lines(
-    read_line: Callable[[int], bytes], path: Path, findings: Findings, *, keep_ends: bool = False
+    read_line: Callable[[int], bytes], path: Path, diagnostics: Diagnostics, *, keep_ends: bool = False
 ) -> Iterator[tuple[int, str]]:
     """Do what `stream_lines` does for lines that come from anywhere, given the ``readline`` of a binary file."""
     number = 0
     while raw := read_line(LONGEST_LINE + 1):
         number += 1
         if len(raw) > LONGEST_LINE:
-            findings.report("too-large", f"the line has more than {LONGEST_LINE:,} bytes", path=str(path), line=number)
+            diagnostics.report(
+                "too-large", f"the line has more than {LONGEST_LINE:,} bytes", path=str(path), line=number
+            )
             while raw and not raw.endswith(b"\n"):
                 raw = read_line(LONGEST_LINE)
             continue
         if number == 1:
             raw = raw.removeprefix(b"\xef\xbb\xbf")
-        line = decode(raw, findings, path=path, line=number)
+        line = decode(raw, diagnostics, path=path, line=number)
         if line is not None:
             yield number, line if keep_ends else line.rstrip("\r\n")
 

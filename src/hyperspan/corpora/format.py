@@ -7,14 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from hyperspan.diagnostics import Diagnostic, Diagnostics, quoted
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Finding, Findings, quoted
 from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Span, Unit
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One file to read (with its companions, such as the text beside an ``.ann``) and what it is called."""
+    """One file to read (with its sidecar files, such as the text beside an ``.ann``) and what it is called."""
 
     path: Path
     root: Path
@@ -45,18 +45,20 @@ class Format:
     suffixes: tuple[str, ...]
     units: tuple[type[Sentence] | type[Document], ...]
     recognise: Callable[[Path, bytes], bool]
-    stream: Callable[[Item, Findings], Iterator[Unit]]
-    write_file: Callable[[Iterable[Unit], IO[bytes], Findings], None] | None = None
-    write_folder: Callable[[Iterable[Unit], Path, Findings], None] | None = None
-    oddities: Callable[[Unit], Iterator[Finding]] | None = None
+    stream: Callable[[Item, Diagnostics], Iterator[Unit]]
+    write_file: Callable[[Iterable[Unit], IO[bytes], Diagnostics], None] | None = None
+    write_folder: Callable[[Iterable[Unit], Path, Diagnostics], None] | None = None
+    oddities: Callable[[Unit], Iterator[Diagnostic]] | None = None
     further: Callable[[Unit], str] | None = None
-    write_by_suffix: Mapping[str, Callable[[Iterable[Unit], IO[bytes], Findings], None]] = field(default_factory=dict)
+    write_by_suffix: Mapping[str, Callable[[Iterable[Unit], IO[bytes], Diagnostics], None]] = field(
+        default_factory=dict
+    )
 
 
 def checked_mention(
     type: str,
     spans: Iterable[Span],
-    findings: Findings,
+    diagnostics: Diagnostics,
     *,
     length: int,
     path: Path | None = None,
@@ -75,7 +77,7 @@ def checked_mention(
     if not defect and not type:
         defect = "no-type", "the mention has no type; expected a name"
     if defect:
-        findings.report(*defect, path=None if path is None else str(path), line=line)
+        diagnostics.report(*defect, path=None if path is None else str(path), line=line)
         return None
     return Mention.of(type, ordered, prob=prob, attributes=attributes)
 
@@ -101,14 +103,14 @@ def _defect(ordered: list[Span], length: int) -> tuple[str, str] | None:
 
 
 def unique_mentions(
-    mentions: Iterable[tuple[Mention, int | None]], findings: Findings, *, path: Path | None = None
+    mentions: Iterable[tuple[Mention, int | None]], diagnostics: Diagnostics, *, path: Path | None = None
 ) -> list[Mention]:
     """Return mentions once each; those that come again (same type, same parts) are reported with their line."""
     kept: dict[Mention, int | None] = {}
     for mention, line in mentions:
         if mention in kept:
             first = kept[mention]
-            findings.report(
+            diagnostics.report(
                 "duplicate",
                 f"the {quoted(mention.type)} mention {quoted(list(mention.parts))} was given before"
                 + (f", on line {first}" if first is not None and first != line else ""),

@@ -18,8 +18,8 @@ from typing import IO
 
 from hyperspan.corpora.files import HEAD_BYTES, stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
-from hyperspan.corpora.losses import note_losses
-from hyperspan.findings import Findings, quoted
+from hyperspan.corpora.unsupported import note_unsupported
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.mentions import Mention, Sentence, Unit
 
 _MENTION = re.compile(r"([0-9]{1,9},[0-9]{1,9}(?:,[0-9]{1,9},[0-9]{1,9})*) (\S.*)", re.DOTALL)
@@ -28,10 +28,10 @@ _MENTION = re.compile(r"([0-9]{1,9},[0-9]{1,9}(?:,[0-9]{1,9},[0-9]{1,9})*) (\S.*
 def _recognise(path: Path, head: bytes) -> bool:
     if path.name.lower().endswith(".inline"):
         return True
-    return not _has_companion(path) and _looks_inline(head)
+    return not _has_sidecar(path) and _looks_inline(head)
 
 
-def _has_companion(path: Path) -> bool:
+def _has_sidecar(path: Path) -> bool:
     """Whether the text belongs to annotations beside it, or is itself such a file."""
     if path.name.lower().endswith(".pipe.txt"):
         return True
@@ -66,8 +66,8 @@ def _looks_inline(head: bytes) -> bool:
     return n_mentions > 0
 
 
-def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
-    lines = stream_lines(item.path, findings)
+def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
+    lines = stream_lines(item.path, diagnostics)
     n_sentences = 0
     for number, line in lines:
         if not line.strip():
@@ -77,7 +77,7 @@ def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
         n_sentences += 1
         if blank_number != number + 2 or blank.strip():
             seen = f"line {number + 2} is {quoted(blank)}" if blank else "a line is missing"
-            findings.report(
+            diagnostics.report(
                 "malformed",
                 f"{seen}; expected a line of tokens, a line of mentions and a blank line",
                 path=str(item.path),
@@ -88,7 +88,7 @@ def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
         tokens = line.split()
         yield Sentence(
             tuple(tokens),
-            tuple(_mentions(written.strip(), len(tokens), item.path, mention_number, findings)),
+            tuple(_mentions(written.strip(), len(tokens), item.path, mention_number, diagnostics)),
             f"{item.doc}-{n_sentences:05}",
             place=f"{item.path}:{number}",
         )
@@ -99,13 +99,13 @@ def _skip_to_blank(lines: Iterator[tuple[int, str]], line: str) -> None:
         _, line = next(lines, (0, ""))
 
 
-def _mentions(written: str, length: int, path: Path, number: int, findings: Findings) -> list[Mention]:
+def _mentions(written: str, length: int, path: Path, number: int, diagnostics: Diagnostics) -> list[Mention]:
     mentions: list[tuple[Mention, int | None]] = []
     for entry in written.split("|") if written else ():
         match = _MENTION.fullmatch(entry.strip())
         indices = list(map(int, match[1].split(","))) if match else []
         if match is None:
-            findings.report(
+            diagnostics.report(
                 "malformed",
                 f"mention {quoted(entry)} is not like '0,2 ADR': start,end for every part, a blank and the type",
                 path=str(path),
@@ -113,21 +113,21 @@ def _mentions(written: str, length: int, path: Path, number: int, findings: Find
             )
             continue
         spans = [(start, end + 1) for start, end in zip(indices[::2], indices[1::2], strict=True)]
-        mention = checked_mention(match[2].strip(), spans, findings, length=length, path=path, line=number)
+        mention = checked_mention(match[2].strip(), spans, diagnostics, length=length, path=path, line=number)
         if mention is not None:
             mentions.append((mention, number))
-    return unique_mentions(mentions, findings, path=path)
+    return unique_mentions(mentions, diagnostics, path=path)
 
 
-def _write(units: Iterable[Unit], file: IO[bytes], findings: Findings) -> None:
+def _write(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> None:
     is_first = True
     for unit in units:
         require(unit, Sentence, "inline")
         assert isinstance(unit, Sentence)
-        if _is_writable(unit, is_first, findings):
+        if _is_writable(unit, is_first, diagnostics):
             is_first = False
-            note_losses(unit, "inline", findings)
-            mentions = [_written(mention) for mention in unit.mentions if _is_type_writable(mention, unit, findings)]
+            note_unsupported(unit, "inline", diagnostics)
+            mentions = [_written(mention) for mention in unit.mentions if _is_type_writable(mention, unit, diagnostics)]
             file.write(f"{' '.join(unit.tokens)}\n{'|'.join(mentions)}\n\n".encode())
 
 
@@ -135,7 +135,7 @@ def _written(mention: Mention) -> str:
     return ",".join(f"{start},{end - 1}" for start, end in mention.parts) + f" {mention.type}"
 
 
-def _is_writable(sentence: Sentence, is_first: bool, findings: Findings) -> bool:
+def _is_writable(sentence: Sentence, is_first: bool, diagnostics: Diagnostics) -> bool:
     if not sentence.tokens:
         message = f"a sentence of document {quoted(sentence.doc)} has no tokens, which the format cannot hold"
     elif (broken := next((token for token in sentence.tokens if token.split() != [token]), None)) is not None:
@@ -144,14 +144,14 @@ def _is_writable(sentence: Sentence, is_first: bool, findings: Findings) -> bool
         message = f"token {quoted(sentence.tokens[0])} would put a byte order mark at the beginning of the file"
     else:
         return True
-    findings.report("not-held", message, path=sentence.place or None)
+    diagnostics.report("not-held", message, path=sentence.place or None)
     return False
 
 
-def _is_type_writable(mention: Mention, sentence: Sentence, findings: Findings) -> bool:
+def _is_type_writable(mention: Mention, sentence: Sentence, diagnostics: Diagnostics) -> bool:
     if "|" not in mention.type and mention.type == mention.type.strip() and not re.search(r"[\r\n]", mention.type):
         return True
-    findings.report(
+    diagnostics.report(
         "not-held",
         f"type {quoted(mention.type)} has '|', a line break or blanks at its edge, which the format cannot hold",
         path=sentence.place or None,

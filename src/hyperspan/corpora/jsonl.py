@@ -17,8 +17,8 @@ import orjson
 
 from hyperspan.corpora.files import stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, unique_mentions
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError, MentionError
-from hyperspan.findings import Findings, quoted
 from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Unit
 
 _OF_DOCUMENTS = frozenset({"doc", "text", "mentions", "attributes"})
@@ -57,26 +57,26 @@ def is_record(line: bytes) -> bool:
     return isinstance(record, dict) and ("tokens" in record or "text" in record)
 
 
-def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
-    return stream_records(stream_lines(item.path, findings), item, findings)
+def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
+    return stream_records(stream_lines(item.path, diagnostics), item, diagnostics)
 
 
-def stream_records(lines: Iterable[tuple[int, str]], item: Item, findings: Findings) -> Iterator[Unit]:
+def stream_records(lines: Iterable[tuple[int, str]], item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     """Yield the units of numbered lines; those that are empty are passed over."""
     for number, line in lines:
         if not line.strip():
             continue
         try:
-            unit = _unit(orjson.loads(line), item, number, findings)
+            unit = _unit(orjson.loads(line), item, number, diagnostics)
         except orjson.JSONDecodeError as error:
-            findings.report("not-json", f"the line is not JSON: {error}", path=str(item.path), line=number)
+            diagnostics.report("not-json", f"the line is not JSON: {error}", path=str(item.path), line=number)
         except (_Malformed, MentionError) as error:
-            findings.report("malformed", str(error), path=str(item.path), line=number)
+            diagnostics.report("malformed", str(error), path=str(item.path), line=number)
         else:
             yield unit
 
 
-def _unit(record: Any, item: Item, number: int, findings: Findings) -> Unit:
+def _unit(record: Any, item: Item, number: int, diagnostics: Diagnostics) -> Unit:
     if not isinstance(record, dict):
         raise _Malformed(f"the line holds {quoted(record)}; expected an object with 'tokens' or 'text'")
     if (record.get("tokens") is None) == (record.get("text") is None):
@@ -89,7 +89,7 @@ def _unit(record: Any, item: Item, number: int, findings: Findings) -> Unit:
     place = f"{item.path}:{number}"
     if record.get("text") is not None:
         text = _typed(record, "text", str, "")
-        mentions, source = _mentions(record, len(text), _OF_DOCUMENTS, item.path, number, findings)
+        mentions, source = _mentions(record, len(text), _OF_DOCUMENTS, item.path, number, diagnostics)
         return Document(doc, text, mentions, attributes, place=place, source=source)
     tokens = tuple(_typed(record, "tokens", list, []))
     columns = _typed(record, "columns", dict, {})
@@ -99,7 +99,7 @@ def _unit(record: Any, item: Item, number: int, findings: Findings) -> Unit:
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise _Malformed(f"column {quoted(name)} is {quoted(values)}; expected a list of texts")
     offsets = _typed(record, "offsets", list, None)
-    mentions, source = _mentions(record, len(tokens), _OF_SENTENCES, item.path, number, findings)
+    mentions, source = _mentions(record, len(tokens), _OF_SENTENCES, item.path, number, diagnostics)
     return Sentence(
         tokens,
         mentions,
@@ -113,16 +113,16 @@ def _unit(record: Any, item: Item, number: int, findings: Findings) -> Unit:
 
 
 def _mentions(
-    record: dict[str, Any], length: int, ours: frozenset[str], path: Path, number: int, findings: Findings
+    record: dict[str, Any], length: int, ours: frozenset[str], path: Path, number: int, diagnostics: Diagnostics
 ) -> tuple[tuple[Mention, ...], Source | None]:
     """Return the mentions of a line, and the keys that are not ours."""
     mentions = []
     of_mentions: dict[Mention, Mapping[str, Any]] = {}
     for entry in _typed(record, "mentions", list, []):
         try:
-            mention = _mention(entry, length, path, number, findings)
+            mention = _mention(entry, length, path, number, diagnostics)
         except _Malformed as error:
-            findings.report("malformed", str(error), path=str(path), line=number)
+            diagnostics.report("malformed", str(error), path=str(path), line=number)
             continue
         if mention is not None:
             mentions.append((mention, number))
@@ -130,16 +130,16 @@ def _mentions(
                 of_mentions.setdefault(mention, extra)
     extra = _without(record, ours)
     source = Source(extra, of_mentions) if extra or of_mentions else None
-    return tuple(unique_mentions(mentions, findings, path=path)), source
+    return tuple(unique_mentions(mentions, diagnostics, path=path)), source
 
 
-def _mention(entry: Any, length: int, path: Path, number: int, findings: Findings) -> Mention | None:
+def _mention(entry: Any, length: int, path: Path, number: int, diagnostics: Diagnostics) -> Mention | None:
     if not isinstance(entry, dict) or not isinstance(entry.get("type"), str):
         raise _Malformed(f"mention {quoted(entry)} is not an object with a 'type' and 'spans'")
     return checked_mention(
         entry["type"],
         [_span(span) for span in _typed(entry, "spans", list, [])],
-        findings,
+        diagnostics,
         length=length,
         path=path,
         line=number,
@@ -214,7 +214,7 @@ def _mention_record(mention: Mention, extra: Mapping[str, Any]) -> dict[str, Any
     return record
 
 
-def _write(units: Iterable[Unit], file: IO[bytes], findings: Findings) -> None:
+def _write(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> None:
     for unit in units:
         try:
             line = orjson.dumps(record_of(unit), option=orjson.OPT_APPEND_NEWLINE)

@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import SubElement, tostring
 
-from hyperspan.corpora.companions import (
+from hyperspan.corpora.files import LARGEST_DOCUMENT
+from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
+from hyperspan.corpora.safe_xml import Node, XmlDefect, not_xml, only_xml, stream_children
+from hyperspan.corpora.sidecars import (
     TEXT_SUFFIXES,
     TextFolder,
     attributes_of,
     attributes_told,
-    read_companion,
+    read_sidecar,
     stem_of,
 )
-from hyperspan.corpora.files import LARGEST_DOCUMENT
-from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
-from hyperspan.corpora.losses import note_losses, same_mentions
-from hyperspan.corpora.safe_xml import Node, XmlDefect, not_xml, only_xml, stream_children
-from hyperspan.findings import Findings, quoted
+from hyperspan.corpora.unsupported import note_unsupported, same_mentions
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.mentions import NOTHING, Document, Mention, Unit
 
 _SUFFIX = ".knowtator.xml"
@@ -64,28 +64,30 @@ def _recognise(path: Path, head: bytes) -> bool:
     return path.name.lower().endswith(_SUFFIX) or (b"<annotations" in head and b"textSource" in head)
 
 
-def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
-    before = findings.total
+def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
+    before = diagnostics.total
     size = item.path.stat().st_size
     if size > LARGEST_DOCUMENT:
-        findings.report("too-large", f"the file has {size:,} bytes; expected {LARGEST_DOCUMENT:,}", path=str(item.path))
+        diagnostics.report(
+            "too-large", f"the file has {size:,} bytes; expected {LARGEST_DOCUMENT:,}", path=str(item.path)
+        )
         return
     raw = item.path.read_bytes()
     try:
         root, children = _tree(raw)
     except XmlDefect as error:
-        findings.report("malformed", str(error), path=str(item.path), line=error.line)
+        diagnostics.report("malformed", str(error), path=str(item.path), line=error.line)
         return
     path = item.path.relative_to(item.root).as_posix()
     suffix = _SUFFIX if path.lower().endswith(_SUFFIX) else ".xml"
     doc = stem_of(path[: -len(suffix)] if path.lower().endswith(suffix) else path)
-    text = read_companion(root.get("textSource") or f"{doc.rsplit('/', 1)[-1]}.txt", item.path, findings)
+    text = read_sidecar(root.get("textSource") or f"{doc.rsplit('/', 1)[-1]}.txt", item.path, diagnostics)
     if text is None:
         return
-    entries = list(_entries(children, text, item.path, findings))
+    entries = list(_entries(children, text, item.path, diagnostics))
     found: list[tuple[Mention, int | None]] = [(entry.mention, entry.nodes[0].line) for entry in entries]
-    mentions = tuple(sorted(unique_mentions(found, findings, path=item.path)))
-    source = _Source(raw, text, mentions, dict(reversed(found)), is_clean=findings.total == before)
+    mentions = tuple(sorted(unique_mentions(found, diagnostics, path=item.path)))
+    source = _Source(raw, text, mentions, dict(reversed(found)), is_clean=diagnostics.total == before)
     yield Document(doc, text, mentions, attributes_of(doc), place=str(item.path), source=source)
 
 
@@ -100,7 +102,7 @@ def _tree(raw: bytes) -> tuple[Node, list[Node]]:
     return root, children
 
 
-def _entries(children: list[Node], text: str, path: Path | None, findings: Findings) -> Iterator[_Entry]:
+def _entries(children: list[Node], text: str, path: Path | None, diagnostics: Diagnostics) -> Iterator[_Entry]:
     classes = {child.get("id"): child for child in children if child.tag == "classMention"}
     slots = {child.get("id"): child for child in children if child.tag in _SLOTS}
     for child in children:
@@ -115,7 +117,7 @@ def _entries(children: list[Node], text: str, path: Path | None, findings: Findi
             own = [slots[key] for link in class_mention.findall("hasSlotMention") if (key := link.get("id")) in slots]
             attributes = _attributes(own)
             used += [class_mention, *own]
-        mention = _mention(child, type, attributes, text, path, findings)
+        mention = _mention(child, type, attributes, text, path, diagnostics)
         if mention is not None:
             yield _Entry(mention, tuple(used))
 
@@ -131,13 +133,13 @@ def _attributes(slots: Iterable[Node]) -> Mapping[str, Any]:
 
 
 def _mention(
-    node: Node, type: str, attributes: Mapping[str, Any], text: str, path: Path | None, findings: Findings
+    node: Node, type: str, attributes: Mapping[str, Any], text: str, path: Path | None, diagnostics: Diagnostics
 ) -> Mention | None:
     spans = []
     for span in node.findall("span"):
         start, end = span.get("start") or "", span.get("end") or ""
         if not _OFFSET.fullmatch(start) or not _OFFSET.fullmatch(end):
-            findings.report(
+            diagnostics.report(
                 "malformed",
                 f"a span has start {quoted(start)} and end {quoted(end)}; expected two numbers",
                 path=None if path is None else str(path),
@@ -145,12 +147,14 @@ def _mention(
             )
             return None
         spans.append((int(start), int(end)))
-    mention = checked_mention(type, spans, findings, length=len(text), path=path, line=node.line, attributes=attributes)
+    mention = checked_mention(
+        type, spans, diagnostics, length=len(text), path=path, line=node.line, attributes=attributes
+    )
     written = node.findtext("spannedText")
     if mention is not None and written and len(spans) == 1:
         seen = text[mention.start : mention.end]
         if _letters(written) != _letters(seen):
-            findings.report(
+            diagnostics.report(
                 "other-text",
                 f"the span {spans[0]} has the text {quoted(seen)}, but spannedText is {quoted(written)}; "
                 "expected them to agree",
@@ -166,13 +170,13 @@ def _letters(text: str) -> str:
     return "".join(only_xml(text).split())
 
 
-def _write(units: Iterable[Unit], folder: Path, findings: Findings) -> None:
-    texts = TextFolder(folder, ".txt", findings)
+def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> None:
+    texts = TextFolder(folder, ".txt", diagnostics)
     for unit in units:
         require(unit, Document, "knowtator")
         assert isinstance(unit, Document)
         if unit.doc.lower().endswith(TEXT_SUFFIXES):
-            findings.report(
+            diagnostics.report(
                 "not-held", f"document name {quoted(unit.doc)} ends like a text file", path=unit.place or None
             )
             continue
@@ -182,9 +186,11 @@ def _write(units: Iterable[Unit], folder: Path, findings: Findings) -> None:
         held = {
             name for mention in unit.mentions for name, value in mention.attributes.items() if _is_held(name, value)
         }
-        note_losses(unit, "knowtator", findings, doc=True, attributes=attributes_told(unit), mention_attributes=held)
+        note_unsupported(
+            unit, "knowtator", diagnostics, doc=True, attributes=attributes_told(unit), mention_attributes=held
+        )
         path.write_bytes(unit.text.encode())
-        path.with_name(path.name + _SUFFIX).write_bytes(_file(unit, path.name, findings))
+        path.with_name(path.name + _SUFFIX).write_bytes(_file(unit, path.name, diagnostics))
 
 
 def _is_held(name: str, value: object) -> bool:
@@ -195,7 +201,7 @@ def _is_held(name: str, value: object) -> bool:
     return all(isinstance(one, str) and not not_xml(one) for one in values)
 
 
-def _file(document: Document, text_name: str, findings: Findings) -> bytes:
+def _file(document: Document, text_name: str, diagnostics: Diagnostics) -> bytes:
     source = document.source
     if isinstance(source, _Source) and source.text == document.text:
         if source.is_clean and same_mentions(source.mentions, document.mentions):
@@ -209,7 +215,7 @@ def _file(document: Document, text_name: str, findings: Findings) -> bytes:
     root[:] = children
     for mention in new:
         if bad := not_xml(mention.type):
-            findings.report(
+            diagnostics.report(
                 "not-held",
                 f"type {quoted(mention.type)} has the character {bad!r}, which XML cannot hold",
                 path=document.place or None,
@@ -228,7 +234,7 @@ def _keep_unchanged(children: list[Node], document: Document) -> list[Mention]:
     """Take out the annotations that are not in the document any more; return the mentions that are not there yet."""
     wanted = {mention: mention for mention in document.mentions}
     keep: set[int] = set()
-    for entry in _entries(children, document.text, None, Findings("skip")):
+    for entry in _entries(children, document.text, None, Diagnostics("skip")):
         mention = wanted.get(entry.mention)
         if mention is not None and same_mentions([mention], [entry.mention]):
             keep.update(map(id, entry.nodes))

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from hyperspan.corpora.files import head_of
 from hyperspan.corpora.format import Format, Item
+from hyperspan.diagnostics import Diagnostics, OnError
 from hyperspan.errors import FormatError, MentionError
-from hyperspan.findings import Findings, OnError
 from hyperspan.mentions import Corpus, Unit
 
 _NAMES = ("bioc", "brat", "cupt", "inline", "jsonl", "knowtator", "semeval")
@@ -114,7 +114,7 @@ def _split_of(path: Path, root: Path) -> str:
     return next((_SPLITS[word] for word in (words[0], words[-1], *map(str.lower, folders)) if word in _SPLITS), "")
 
 
-def stream(path: str | Path, *, format: str | None = None, findings: Findings | None = None) -> Iterator[Unit]:
+def stream(path: str | Path, *, format: str | None = None, diagnostics: Diagnostics | None = None) -> Iterator[Unit]:
     """Yield the sentences or documents of a file or folder, one at a time, in bounded memory.
 
     Parameters
@@ -123,25 +123,25 @@ def stream(path: str | Path, *, format: str | None = None, findings: Findings | 
         A file or folder.
     format : str, optional
         One of `formats`; recognised if not given.
-    findings : Findings, optional
+    diagnostics : Diagnostics, optional
         Takes what is wrong, and decides what happens then; raises at the first defect if not given.
     """
-    findings = findings or Findings()
+    diagnostics = diagnostics or Diagnostics()
     found, items = find_items(path, format)
     for item in items:
-        yield from stream_item(item, found, findings)
+        yield from stream_item(item, found, diagnostics)
 
 
-def stream_item(item: Item, format: Format, findings: Findings) -> Iterator[Unit]:
+def stream_item(item: Item, format: Format, diagnostics: Diagnostics) -> Iterator[Unit]:
     """Yield the sentences or documents of one of the items that `find_items` found."""
     try:
-        for unit in format.stream(item, findings):
+        for unit in format.stream(item, diagnostics):
             yield replace(unit, split=item.split) if item.split and not unit.split else unit
     except OSError as error:
-        findings.report("unreadable", f"cannot be read: {error.strerror}", path=str(item.path))
+        diagnostics.report("unreadable", f"cannot be read: {error.strerror}", path=str(item.path))
     except MentionError as error:
         # Formats check before they build; this is for what slipped through, so that users still get a place.
-        findings.report("invalid", str(error), path=str(item.path))
+        diagnostics.report("invalid", str(error), path=str(item.path))
 
 
 def read(path: str | Path, *, format: str | None = None, on_error: OnError = "error") -> Corpus:
@@ -154,5 +154,5 @@ def read(path: str | Path, *, format: str | None = None, on_error: OnError = "er
     ...
     hyperspan.errors.FormatError: nowhere.jsonl: there is no such file or folder
     """
-    findings = Findings(on_error)
-    return Corpus(tuple(stream(path, format=format, findings=findings)), findings)
+    diagnostics = Diagnostics(on_error)
+    return Corpus(tuple(stream(path, format=format, diagnostics=diagnostics)), diagnostics)

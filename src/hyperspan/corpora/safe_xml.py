@@ -12,7 +12,7 @@ from typing import IO
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers import expat
 
-from hyperspan.findings import quoted
+from hyperspan.diagnostics import quoted
 
 DEEPEST_ELEMENT = 32
 """How deeply elements may be nested; neither of our formats needs more than seven."""

@@ -16,20 +16,20 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from hyperspan.corpora.companions import (
+from hyperspan.corpora.files import document_path, stream_lines
+from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
+from hyperspan.corpora.sidecars import (
     TEXT_SUFFIXES,
     TextFolder,
     attributes_of,
     attributes_told,
-    find_companion,
-    read_companion,
+    find_sidecar,
+    read_sidecar,
     stem_of,
 )
-from hyperspan.corpora.files import document_path, stream_lines
-from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
-from hyperspan.corpora.losses import note_losses, same_mentions
+from hyperspan.corpora.unsupported import note_unsupported, same_mentions
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings, quoted
 from hyperspan.mentions import Document, Mention, Unit
 
 NO_CUI = "CUI-less"
@@ -69,13 +69,13 @@ def _recognise(path: Path, head: bytes) -> bool:
     return not first or first.count(b"|") >= 2
 
 
-def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
+def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     reports: dict[str, list[tuple[int, str]]] = {}
-    for number, line in stream_lines(item.path, findings):
+    for number, line in stream_lines(item.path, diagnostics):
         if not line.strip():
             continue
         if "||" not in line and _LATER_TASK.match(line):
-            findings.report(
+            diagnostics.report(
                 "other-format",
                 "the line has single bars and spans like '1141-1148', as in SemEval-2015 Task 14 and ShARe/CLEF 2014, "
                 "which are not read; expected 'report||type||CUI||start||end', as in SemEval-2014 Task 7",
@@ -84,7 +84,7 @@ def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
             )
             return
         if "||" not in line:
-            findings.report("malformed", _expected(line), path=str(item.path), line=number)
+            diagnostics.report("malformed", _expected(line), path=str(item.path), line=number)
             continue
         reports.setdefault(_report_of(line), []).append((number, line))
     own = item.doc.removesuffix(".pipe") if item.path.suffix.lower() == ".txt" else item.doc
@@ -92,28 +92,30 @@ def _stream(item: Item, findings: Findings) -> Iterator[Unit]:
         reports[own.rsplit("/", 1)[-1] + ".text"] = []
     is_single = len(reports) == 1 and stem_of(next(iter(reports))) == own.rsplit("/", 1)[-1]
     for report, lines in reports.items():
-        unit = _document(report, own if is_single else stem_of(report), lines, item, findings)
+        unit = _document(report, own if is_single else stem_of(report), lines, item, diagnostics)
         if unit is not None:
             yield unit
     if not is_single:
-        _note_texts_without_lines(reports, item, findings)
+        _note_texts_without_lines(reports, item, diagnostics)
 
 
 def _report_of(line: str) -> str:
     return line.split("||", 1)[0].strip()
 
 
-def _document(report: str, doc: str, lines: list[tuple[int, str]], item: Item, findings: Findings) -> Document | None:
-    before = findings.total
-    text = read_companion(report, item.path, findings, line=lines[0][0] if lines else None)
+def _document(
+    report: str, doc: str, lines: list[tuple[int, str]], item: Item, diagnostics: Diagnostics
+) -> Document | None:
+    before = diagnostics.total
+    text = read_sidecar(report, item.path, diagnostics, line=lines[0][0] if lines else None)
     if text is None:
         return None
     found: list[tuple[Mention, int | None]] = []
     for number, line in lines:
-        mention = _mention(line, len(text), item.path, number, findings)
+        mention = _mention(line, len(text), item.path, number, diagnostics)
         if mention is not None:
             found.append((mention, number))
-    mentions = tuple(sorted(unique_mentions(found, findings, path=item.path)))
+    mentions = tuple(sorted(unique_mentions(found, diagnostics, path=item.path)))
     return Document(
         doc,
         text,
@@ -121,7 +123,11 @@ def _document(report: str, doc: str, lines: list[tuple[int, str]], item: Item, f
         attributes_of(doc),
         place=f"{item.path}:{lines[0][0]}" if lines else str(item.path),
         source=_Source(
-            tuple(line for _, line in lines), text, mentions, dict(reversed(found)), is_clean=findings.total == before
+            tuple(line for _, line in lines),
+            text,
+            mentions,
+            dict(reversed(found)),
+            is_clean=diagnostics.total == before,
         ),
     )
 
@@ -130,27 +136,27 @@ def _expected(line: str) -> str:
     return f"the line is {quoted(line)}; expected 'report||type||CUI||start||end' with further pairs of offsets"
 
 
-def _mention(line: str, length: int, path: Path, number: int, findings: Findings) -> Mention | None:
+def _mention(line: str, length: int, path: Path, number: int, diagnostics: Diagnostics) -> Mention | None:
     _, *fields = line.strip().split("||")
     if len(fields) < 4 or len(fields) % 2 or not all(_OFFSET.fullmatch(offset) for offset in fields[2:]):
-        findings.report("malformed", _expected(line), path=str(path), line=number)
+        diagnostics.report("malformed", _expected(line), path=str(path), line=number)
         return None
     type, cui, *offsets = fields
     spans = [(int(start), int(end)) for start, end in zip(offsets[::2], offsets[1::2], strict=True)]
-    return checked_mention(type, spans, findings, length=length, path=path, line=number, attributes={"cui": cui})
+    return checked_mention(type, spans, diagnostics, length=length, path=path, line=number, attributes={"cui": cui})
 
 
-def _note_texts_without_lines(reports: Iterable[str], item: Item, findings: Findings) -> None:
+def _note_texts_without_lines(reports: Iterable[str], item: Item, diagnostics: Diagnostics) -> None:
     """Note reports that no line names: they may have no mentions, or belong to another pipe file."""
     try:
-        folders = {found[0].parent for report in reports if (found := find_companion(report, item.path))}
+        folders = {found[0].parent for report in reports if (found := find_sidecar(report, item.path))}
     except CorpusError:
         return
     named = {stem_of(report) for report in reports}
     for folder in sorted(folders):
         for text in sorted(folder.iterdir()):
             if text.suffix.lower() in TEXT_SUFFIXES and text != item.path and stem_of(text.name) not in named:
-                findings.note(
+                diagnostics.note(
                     "text-without-lines",
                     f"no line names the report {quoted(text.name)}, so it is not read; expected a .pipe file of its "
                     "own if it has no mentions",
@@ -158,21 +164,23 @@ def _note_texts_without_lines(reports: Iterable[str], item: Item, findings: Find
                 )
 
 
-def _write(units: Iterable[Unit], folder: Path, findings: Findings) -> None:
-    texts = TextFolder(folder, ".text", findings)
+def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> None:
+    texts = TextFolder(folder, ".text", diagnostics)
     for unit in units:
         require(unit, Document, "semeval")
         assert isinstance(unit, Document)
         path = texts.new_path(unit)
         if path is None:
             continue
-        note_losses(unit, "semeval", findings, doc=True, attributes=attributes_told(unit), mention_attributes={"cui"})
+        note_unsupported(
+            unit, "semeval", diagnostics, doc=True, attributes=attributes_told(unit), mention_attributes={"cui"}
+        )
         path.write_bytes(unit.text.encode())
-        lines = "".join(f"{line}\n" for line in _lines(unit, findings))
+        lines = "".join(f"{line}\n" for line in _lines(unit, diagnostics))
         document_path(folder, unit.doc, ".pipe").write_bytes(lines.encode())
 
 
-def _lines(document: Document, findings: Findings) -> list[str]:
+def _lines(document: Document, diagnostics: Diagnostics) -> list[str]:
     source = document.source
     name = document.doc.rsplit("/", 1)[-1]
     if isinstance(source, _Source) and source.is_about(document):
@@ -182,7 +190,7 @@ def _lines(document: Document, findings: Findings) -> list[str]:
         cui = mention.attributes.get("cui", NO_CUI)
         fields = [f"{name}.text", mention.type, str(cui)]
         if any("|" in field or "\n" in field or field != field.strip() or not field for field in fields):
-            findings.report(
+            diagnostics.report(
                 "not-held",
                 f"document {quoted(name)}, type {quoted(mention.type)} or CUI {quoted(cui)} has a bar, a line break or "
                 "blanks at its edge, which the format cannot hold",
@@ -190,7 +198,7 @@ def _lines(document: Document, findings: Findings) -> list[str]:
             )
             continue
         if "cui" not in mention.attributes:
-            findings.note("no-cui", f"mentions without a CUI are written as {NO_CUI}", path=document.place or None)
+            diagnostics.note("no-cui", f"mentions without a CUI are written as {NO_CUI}", path=document.place or None)
         lines.append("||".join([*fields, *(str(offset) for part in mention.parts for offset in part)]))
     return lines
 

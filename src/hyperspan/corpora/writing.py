@@ -9,8 +9,8 @@ from typing import IO
 from hyperspan.corpora.files import writing, writing_folder
 from hyperspan.corpora.format import Format
 from hyperspan.corpora.reading import format_named
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
-from hyperspan.findings import Findings
 from hyperspan.mentions import Unit
 
 _BY_SUFFIX = {".jsonl": "jsonl", ".cupt": "cupt", ".inline": "inline", ".xml": "bioc", ".json": "bioc"}
@@ -36,7 +36,7 @@ def write(
     *,
     format: str | None = None,
     overwrite: bool = False,
-    findings: Findings | None = None,
+    diagnostics: Diagnostics | None = None,
 ) -> None:
     """Write sentences or documents to a file or folder that appears only when it is complete.
 
@@ -50,18 +50,18 @@ def write(
         The name of a format; taken from the suffix if not given.
     overwrite : bool
         Replace a folder that is there already. Files are always replaced.
-    findings : Findings, optional
+    diagnostics : Diagnostics, optional
         Takes what the format cannot hold; raises at the first such case if not given.
     """
     chosen = _writable(format or format_of_output(path))
-    findings = findings or Findings()
+    diagnostics = diagnostics or Diagnostics()
     path = Path(path)
     if chosen.write_folder is not None:
         with writing_folder(path, overwrite=overwrite) as folder:
-            chosen.write_folder(units, folder, findings)
+            chosen.write_folder(units, folder, diagnostics)
     elif chosen.write_file is not None:
         with writing(path) as file:
-            _file_writer(chosen, path)(units, file, findings)
+            _file_writer(chosen, path)(units, file, diagnostics)
 
 
 def write_splits(
@@ -70,23 +70,23 @@ def write_splits(
     *,
     format: str,
     overwrite: bool = False,
-    findings: Findings | None = None,
+    diagnostics: Diagnostics | None = None,
 ) -> None:
     """Write a folder with one file (``train.jsonl``) or folder (``train/``) for each split, one after another."""
     chosen = _writable(format)
-    findings = findings or Findings()
+    diagnostics = diagnostics or Diagnostics()
     with writing_folder(Path(path), overwrite=overwrite) as folder:
         for name, units in splits.items():
             if chosen.write_folder is not None:
                 (folder / name).mkdir()
-                chosen.write_folder(units, folder / name, findings)
+                chosen.write_folder(units, folder / name, diagnostics)
             elif chosen.write_file is not None:
                 target = folder / f"{name}{chosen.suffixes[0]}"
                 with open(target, "wb") as file:
-                    _file_writer(chosen, target)(units, file, findings)
+                    _file_writer(chosen, target)(units, file, diagnostics)
 
 
-def _file_writer(format: Format, path: Path) -> Callable[[Iterable[Unit], IO[bytes], Findings], None]:
+def _file_writer(format: Format, path: Path) -> Callable[[Iterable[Unit], IO[bytes], Diagnostics], None]:
     """Return what writes the flavour of a format that the suffix of a file implies."""
     writer = format.write_by_suffix.get(path.suffix.lower(), format.write_file)
     assert writer is not None

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import TypeAlias
 
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import AlignmentError, CorpusError, UsageError
-from hyperspan.findings import quoted
 from hyperspan.mentions import Document, Mention, Sentence, Span, Unit, to_tokens
 
 Tokenize: TypeAlias = Callable[[str], Sequence[Span]]

@@ -17,8 +17,8 @@ from pathlib import Path
 from hyperspan.corpora import find_items, stream_item
 from hyperspan.corpora.files import stream_lines
 from hyperspan.corpora.splitting import assign_splits
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError, UsageError
-from hyperspan.findings import Findings, quoted
 from hyperspan.mentions import Sentence
 from hyperspan.text import as_sentences
 
@@ -32,7 +32,7 @@ _FOLDERS = ("train", "dev", "test")
 
 
 def read_release(
-    folder: Path, wanted: Sequence[str], format: str | None, findings: Findings
+    folder: Path, wanted: Sequence[str], format: str | None, diagnostics: Diagnostics
 ) -> dict[str, tuple[Sentence, ...]]:
     """Read the sentences of each split; a file belongs to the split that a folder above it has in its name.
 
@@ -46,8 +46,8 @@ def read_release(
     for item in items:
         split = split_of_folders(item.path.relative_to(item.root).parts[:-1]) or item.split
         if split in splits:
-            units = stream_item(replace(item, split=split), found, findings)
-            splits[split].extend(as_sentences(units, findings))
+            units = stream_item(replace(item, split=split), found, diagnostics)
+            splits[split].extend(as_sentences(units, diagnostics))
     for name, sentences in splits.items():
         if not sentences:
             raise UsageError(
@@ -103,7 +103,7 @@ def read_semantic_roots(path: Path, cuis: Iterable[str]) -> dict[str, str]:
     roots: dict[str, str] = {}
     if not path.is_file():
         raise CorpusError("there is no such file; expected the UMLS table MRSTY.RRF", path=str(path))
-    for number, line in stream_lines(path, Findings()):
+    for number, line in stream_lines(path, Diagnostics()):
         fields = line.split("|")
         if len(fields) < 4 or not fields[2].startswith(ROOTS):
             raise CorpusError(

@@ -11,10 +11,10 @@ from typing import Any
 from hyperspan import corpora
 from hyperspan.corpora import demo
 from hyperspan.corpora.splitting import SPLITS
+from hyperspan.diagnostics import Diagnostics, OnError, quoted
 from hyperspan.errors import UsageError
 from hyperspan.experiments.clinical import large_setting, read_release, read_semantic_roots, small_setting, with_roots
 from hyperspan.experiments.settings import Settings
-from hyperspan.findings import Findings, OnError, quoted
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.text import annotator, as_sentences
 
@@ -206,8 +206,8 @@ class Data:
 def load(source: Source, settings: Settings) -> Data:
     """Read the data, and make it what the settings ask for: some types only, annotated, or a small part of it."""
     source.check()
-    findings = Findings(source.on_error)
-    datasets = tuple(_clinical(source, settings, findings) if source.is_clinical else [_given(source, findings)])
+    diagnostics = Diagnostics(source.on_error)
+    datasets = tuple(_clinical(source, settings, diagnostics) if source.is_clinical else [_given(source, diagnostics)])
     datasets = tuple(_prepared(dataset, settings) for dataset in datasets)
     typed: tuple[Dataset, ...] = ()
     if source.mrsty is not None:
@@ -216,16 +216,16 @@ def load(source: Source, settings: Settings) -> Data:
             replace(dataset.changed(lambda sentences: with_roots(sentences, roots)), name=f"{dataset.name} with types")
             for dataset in datasets
         )
-    return Data(datasets, typed, source.as_dict(), dict(sorted(findings.counts.items())))
+    return Data(datasets, typed, source.as_dict(), dict(sorted(diagnostics.counts.items())))
 
 
-def _clinical(source: Source, settings: Settings, findings: Findings) -> Iterable[Dataset]:
+def _clinical(source: Source, settings: Settings, diagnostics: Diagnostics) -> Iterable[Dataset]:
     """Yield SMALL and LARGE; SMALL from the release of 2013 if that is given, else from that of 2014."""
     large = small = None
     if source.semeval2014 is not None:
-        large = read_release(source.semeval2014, ("train", "dev", "test"), source.format, findings)
+        large = read_release(source.semeval2014, ("train", "dev", "test"), source.format, diagnostics)
     if source.shareclef2013 is not None:
-        small = read_release(source.shareclef2013, ("train", "test"), source.format, findings)
+        small = read_release(source.shareclef2013, ("train", "test"), source.format, diagnostics)
     elif large is not None:
         small = {"train": large["train"], "test": large["dev"]}
     if small is not None:
@@ -234,12 +234,12 @@ def _clinical(source: Source, settings: Settings, findings: Findings) -> Iterabl
         yield Dataset("LARGE", large_setting(large), "LARGE")
 
 
-def _given(source: Source, findings: Findings) -> Dataset:
+def _given(source: Source, diagnostics: Diagnostics) -> Dataset:
     if source.data == DEMO:
-        return Dataset(DEMO, _by_split(demo.load("sentences").units, findings))
+        return Dataset(DEMO, _by_split(demo.load("sentences").units, diagnostics))
     if source.data is not None:
-        units = corpora.stream(source.data, format=source.format, findings=findings)
-        splits = _by_split(units, findings)
+        units = corpora.stream(source.data, format=source.format, diagnostics=diagnostics)
+        splits = _by_split(units, diagnostics)
         if not splits:
             raise UsageError(
                 f"{source.data} has no splits; expected files or folders named train, dev and test in it. Give them "
@@ -249,16 +249,16 @@ def _given(source: Source, findings: Findings) -> Dataset:
         return Dataset(Path(source.data).name, splits)
     paths = {"train": source.train, "dev": source.dev, "test": source.test}
     splits = {
-        name: tuple(as_sentences(corpora.stream(path, format=source.format, findings=findings), findings))
+        name: tuple(as_sentences(corpora.stream(path, format=source.format, diagnostics=diagnostics), diagnostics))
         for name, path in paths.items()
         if path is not None
     }
     return Dataset("given", splits)
 
 
-def _by_split(units: Iterable[Any], findings: Findings) -> dict[str, tuple[Sentence, ...]]:
+def _by_split(units: Iterable[Any], diagnostics: Diagnostics) -> dict[str, tuple[Sentence, ...]]:
     splits: dict[str, list[Sentence]] = {}
-    for sentence in as_sentences(units, findings):
+    for sentence in as_sentences(units, diagnostics):
         splits.setdefault(sentence.split, []).append(sentence)
     return {name: tuple(splits[name]) for name in SPLITS if name in splits}
 

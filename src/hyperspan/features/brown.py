@@ -30,9 +30,9 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperspan.corpora.files import writing
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import FeatureError, UsageError
 from hyperspan.features.lines import broken, lines_of
-from hyperspan.findings import quoted
 
 UNKNOWN = -1
 """The cluster id of a word that is in no cluster."""

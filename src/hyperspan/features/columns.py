@@ -18,8 +18,8 @@ from difflib import get_close_matches
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import FeatureError
-from hyperspan.findings import quoted
 from hyperspan.mentions import Sentence
 from hyperspan.text.marks import category_of, is_mark, normal_form
 

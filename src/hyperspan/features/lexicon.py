@@ -30,8 +30,8 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperspan.corpora.files import writing
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import FeatureError
-from hyperspan.findings import quoted
 
 UNKNOWN = -1
 """The category id of a word that no phrase covers."""

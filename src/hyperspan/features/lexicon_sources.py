@@ -15,9 +15,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import FeatureError, MissingExtraError
 from hyperspan.features.lines import broken, lines_of
-from hyperspan.findings import quoted
 
 Entry = tuple[str, str]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hyperspan.corpora.files import LONGEST_LINE
-from hyperspan.errors import FeatureError, place
+from hyperspan.errors import FeatureError, location
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
@@ -44,4 +44,4 @@ def lines_of(path: Path) -> Iterator[tuple[int, str]]:
 
 def broken(path: Path, line: int, message: str) -> FeatureError:
     """Return the error for one line of a file."""
-    return FeatureError(f"{place(str(path), line)}: {message}")
+    return FeatureError(f"{location(str(path), line)}: {message}")

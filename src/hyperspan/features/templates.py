@@ -23,9 +23,9 @@ from functools import cached_property
 from importlib import resources
 from pathlib import Path
 
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import FeatureError
 from hyperspan.features.columns import FARTHEST, Column, column_named, did_you_mean
-from hyperspan.findings import quoted
 
 NAMED = ("default", "published")
 """The template files that come with the package."""

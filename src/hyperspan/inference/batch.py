@@ -7,8 +7,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import StructureError
-from hyperspan.findings import quoted
 from hyperspan.inference.automaton import chain_automaton, staircase_automaton
 from hyperspan.inference.chain import chain_batch_kernel
 from hyperspan.inference.derivations import derivations_block_kernel

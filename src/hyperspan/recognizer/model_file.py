@@ -14,8 +14,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from hyperspan.corpora.files import writing
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import ModelError
-from hyperspan.findings import quoted
 
 FORMAT_VERSION = 1
 _KEY = "hyperspan"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import islice
 
-from hyperspan.findings import Findings, OnError
+from hyperspan.diagnostics import Diagnostics, OnError
 from hyperspan.mentions import Document, Sentence, Unit
 from hyperspan.render.colours import TypeColours
 from hyperspan.render.html import html_legend, html_sentence, html_style
@@ -97,7 +97,7 @@ def render(
     from hyperspan.text import as_sentences
 
     given = [units] if isinstance(units, Sentence | Document) else units
-    sentences = as_sentences(given, Findings(on_error))
+    sentences = as_sentences(given, Diagnostics(on_error))
     drawn = list(islice(sentences, limit))
     has_more = next(sentences, None) is not None
     return Drawing(drawn, types=types, has_more=has_more)

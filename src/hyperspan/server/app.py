@@ -19,20 +19,21 @@ from starlette.exceptions import HTTPException
 
 from hyperspan import __version__
 from hyperspan.corpora.brat import document_of
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import HyperspanError
-from hyperspan.findings import Findings, quoted
 from hyperspan.mentions import Sentence
 from hyperspan.recognizer import Recognizer
 from hyperspan.render import html_style
 from hyperspan.render.picture import svg_style
 from hyperspan.server.documentation import STYLE, page
+from hyperspan.server.errors import ApiError, add_handlers, error_data, json_response
+from hyperspan.server.executor import Executor, Slot
 from hyperspan.server.export import File, export
-from hyperspan.server.guard import Guard
-from hyperspan.server.inputs import Input, findings_of, input_of, with_given
+from hyperspan.server.inputs import Input, diagnostics_of, input_of, with_given
 from hyperspan.server.limits import Limits
+from hyperspan.server.middleware import Middleware
 from hyperspan.server.models import Model, Models
 from hyperspan.server.predicting import How, explanation_answer, find, sentence_answer
-from hyperspan.server.refusals import Refused, add_handlers, error_data, json_response
 from hyperspan.server.schemas import (
     BratAnswer,
     BratRequest,
@@ -47,7 +48,6 @@ from hyperspan.server.schemas import (
     PredictRequest,
 )
 from hyperspan.server.streaming import LINES, Streamed, wants_lines
-from hyperspan.server.work import Place, Work
 
 STATIC = Path(__file__).parent / "static"
 
@@ -62,13 +62,13 @@ class JsonRequest(Request):
 
         Raises
         ------
-        Refused
+        ApiError
             With status 400, if it is not JSON.
         """
         try:
             return orjson.loads(await self.body())
         except orjson.JSONDecodeError as error:
-            raise Refused(400, f"the body is not JSON in UTF-8: {error}") from None
+            raise ApiError(400, f"the body is not JSON in UTF-8: {error}") from None
 
 
 class JsonRoute(APIRoute):
@@ -80,11 +80,11 @@ class JsonRoute(APIRoute):
 
         async def checked(request: Request) -> Response:
             if request.method == "POST":
-                request.app.state.work.check_room()  # before any of the body is read
+                request.app.state.executor.check_room()  # before any of the body is read
                 kind = request.headers.get("content-type", "")
                 if kind.split(";")[0].strip().lower() != "application/json":
                     seen = quoted(kind) if kind else "not given"
-                    raise Refused(415, f"the content type is {seen}; expected 'application/json'")
+                    raise ApiError(415, f"the content type is {seen}; expected 'application/json'")
             return await handle(JsonRequest(request.scope, request.receive))
 
         return checked
@@ -121,12 +121,12 @@ def create_app(
     """
     limits = limits or Limits()
     served = Models(models)
-    work = Work(limits)
+    executor = Executor(limits)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
-        work.close()
+        executor.close()
 
     app = FastAPI(
         title="hyperspan",
@@ -136,15 +136,15 @@ def create_app(
         redoc_url=None,
         lifespan=lifespan,
     )
-    app.state.work = work
-    app.add_middleware(Guard, limits=limits, hosts=hosts)
+    app.state.executor = executor
+    app.add_middleware(Middleware, limits=limits, hosts=hosts)
     add_handlers(app)
-    app.include_router(_interface(served, work, limits))
+    app.include_router(_interface(served, executor, limits))
     _add_pages(app)
     return app
 
 
-def _interface(models: Models, work: Work, limits: Limits) -> APIRouter:
+def _interface(models: Models, executor: Executor, limits: Limits) -> APIRouter:
     router = APIRouter(route_class=JsonRoute)
 
     @router.get("/healthz", responses={200: {"model": HealthAnswer}})
@@ -166,39 +166,39 @@ def _interface(models: Models, work: Work, limits: Limits) -> APIRouter:
         """Find mentions. With ``Accept: application/x-ndjson`` the answer comes line by line: first what was asked
         for, then each sentence, at last ``{"done": true, …}``."""
         prediction = _Prediction(models.named(given.model), given, limits)
-        place = work.place()
+        slot = executor.slot()
         try:
-            await place.run(prediction.begin)
+            await slot.run(prediction.begin)
             if wants_lines(request):
-                return Streamed(prediction.stream(place), place)
-            await prediction.finish(place, request)
-            place.leave()
+                return Streamed(prediction.stream(slot), slot)
+            await prediction.finish(slot, request)
+            slot.leave()
             return Response(prediction.as_json(), media_type="application/json")
         except BaseException:
-            place.leave()
+            slot.leave()
             raise
 
     @router.post("/api/explain", responses={200: {"model": ExplainAnswer}, **_errors(404, *_OF_BODIES)})
     async def explain(given: ExplainRequest) -> Response:
         """Explain what is found in one sentence, and draw the hypergraph of a type."""
         chosen = models.named(given.model)
-        with work.place() as place:
-            return await place.run(_explained, chosen, given, limits)
+        with executor.slot() as slot:
+            return await slot.run(_explained, chosen, given, limits)
 
     @router.post("/api/export", responses={200: _files(), **_errors(404, *_OF_BODIES)})
     async def export(given: ExportRequest, request: Request) -> Response:
         """Write mentions as a file: a zip with a text and its annotations for brat, JSON lines, SVG or HTML."""
         chosen = models.named(given.model)
-        with work.place() as place:
-            file = await _exported(chosen, given, limits, place)
+        with executor.slot() as slot:
+            file = await _exported(chosen, given, limits, slot)
         headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
         return Response(file.content, headers=headers, media_type=file.media_type)
 
     @router.post("/api/read-brat", responses={200: {"model": BratAnswer}, **_errors(*_OF_BODIES)})
     async def read_brat(given: BratRequest) -> Response:
         """Read a text and its annotations as brat writes them; what is wrong with them is listed, and left out."""
-        with work.place() as place:
-            return await place.run(_read_brat, given)
+        with executor.slot() as slot:
+            return await slot.run(_read_brat, given)
 
     return router
 
@@ -246,10 +246,10 @@ class _Prediction:
             for sentence, answer, of_sentence in zip(sentences, answers, gold, strict=True)
         ]
 
-    async def finish(self, place: Place, request: Request) -> None:
+    async def finish(self, slot: Slot, request: Request) -> None:
         """Do all that is left, as long as there is somebody to read it."""
         while self._pieces and not await request.is_disconnected():
-            self._lines += await place.run(self._next)
+            self._lines += await slot.run(self._next)
 
     def _head(self) -> dict[str, Any]:
         head = {"model": self._model.name, **self._how.as_dict()}
@@ -260,18 +260,18 @@ class _Prediction:
         head = orjson.dumps(self._head() | {"truncated": self._truncated})
         return b'%b,"sentences":[%b]}' % (head[:-1], b",".join(self._lines))
 
-    async def stream(self, place: Place) -> AsyncIterator[bytes]:
+    async def stream(self, slot: Slot) -> AsyncIterator[bytes]:
         """Yield the answer line by line."""
         yield orjson.dumps(self._head(), option=orjson.OPT_APPEND_NEWLINE)
         lines = self._lines
         try:
             while lines:
                 yield b"\n".join((*lines, b""))
-                lines = await place.run(self._next) if self._pieces else []
+                lines = await slot.run(self._next) if self._pieces else []
             n_sentences = len(self._input.sentences)
             last: dict[str, Any] = {"done": True, "sentences": n_sentences, "truncated": self._truncated}
         except HTTPException as error:
-            last = error_data(error.detail, error.details if isinstance(error, Refused) else ())
+            last = error_data(error.detail, error.details if isinstance(error, ApiError) else ())
         except HyperspanError as error:
             last = error_data(str(error))
         except Exception:
@@ -283,21 +283,21 @@ class _Prediction:
 def _explained(model: Model, given: ExplainRequest, limits: Limits) -> Response:
     read = input_of(given, limits)
     if len(read.sentences) != 1:
-        raise Refused(422, f"the text has {len(read.sentences):,} sentences; expected one. Explain them one by one")
+        raise ApiError(422, f"the text has {len(read.sentences):,} sentences; expected one. Explain them one by one")
     how = How.of(model.recognizer, given.decode, given.threshold)
     return json_response(explanation_answer(model, read.sentences[0], how, given.type))
 
 
-async def _exported(model: Model, given: ExportRequest, limits: Limits, place: Place) -> File:
-    read = await place.run(input_of, given, limits)
+async def _exported(model: Model, given: ExportRequest, limits: Limits, slot: Slot) -> File:
+    read = await slot.run(input_of, given, limits)
     if given.mentions is not None:
-        sentences = await place.run(with_given, read.sentences, given.mentions)
+        sentences = await slot.run(with_given, read.sentences, given.mentions)
     else:
         how = How.of(model.recognizer, given.decode, given.threshold)
         sentences = []
         for piece in read.pieces():
-            sentences += await place.run(_with_found, model, read.sentences[piece], how)
-    return await place.run(export, given.format, read, sentences, model.recognizer.types_, given.doc)
+            sentences += await slot.run(_with_found, model, read.sentences[piece], how)
+    return await slot.run(export, given.format, read, sentences, model.recognizer.types_, given.doc)
 
 
 def _with_found(model: Model, sentences: list[Sentence], how: How) -> list[Sentence]:
@@ -306,10 +306,10 @@ def _with_found(model: Model, sentences: list[Sentence], how: How) -> list[Sente
 
 
 def _read_brat(given: BratRequest) -> Response:
-    findings = Findings("skip")
-    document = document_of("", given.text, given.ann, findings)
+    diagnostics = Diagnostics("skip")
+    document = document_of("", given.text, given.ann, diagnostics)
     gold = [{"type": mention.type, "spans": mention.parts} for mention in document.mentions]
-    return json_response({"text": given.text, "gold": gold, "findings": findings_of(findings)})
+    return json_response({"text": given.text, "gold": gold, "findings": diagnostics_of(diagnostics)})
 
 
 def _add_pages(app: FastAPI) -> None:

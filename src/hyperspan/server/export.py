@@ -12,11 +12,11 @@ import orjson
 
 from hyperspan.corpora.brat import annotations_of
 from hyperspan.corpora.jsonl import record_of
-from hyperspan.findings import Findings
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.mentions import Document, Sentence, Unit
 from hyperspan.render import TypeColours, html_pieces, sentence_picture, svg_document
-from hyperspan.server.inputs import Input, findings_of
-from hyperspan.server.refusals import Refused
+from hyperspan.server.errors import ApiError
+from hyperspan.server.inputs import Input, diagnostics_of
 from hyperspan.server.schemas import Format
 from hyperspan.text import join_sentences
 
@@ -88,7 +88,7 @@ def _document(given: Input, sentences: Sequence[Sentence], doc: str) -> Document
 def _check_size(sentences: Sequence[Sentence]) -> None:
     n_drawn = sum(mention.end - mention.start for sentence in sentences for mention in sentence.mentions)
     if n_drawn > MOST_DRAWN:
-        raise Refused(
+        raise ApiError(
             422,
             f"the mentions reach over {n_drawn:,} words, more than the {MOST_DRAWN:,} that are drawn; "
             "draw fewer sentences, or raise the threshold",
@@ -97,7 +97,7 @@ def _check_size(sentences: Sequence[Sentence]) -> None:
 
 def _svg(sentences: Sequence[Sentence], types: Sequence[str]) -> bytes:
     if len(sentences) > MOST_IN_SVG:
-        raise Refused(
+        raise ApiError(
             422, f"there are {len(sentences):,} sentences; a drawing takes {MOST_IN_SVG}. Export them as 'html'"
         )
     colours = TypeColours(types)
@@ -107,10 +107,10 @@ def _svg(sentences: Sequence[Sentence], types: Sequence[str]) -> bytes:
 
 def _brat(document: Document, name: str) -> bytes:
     """Return a zip file with the text and its annotations; the same input gives the same bytes."""
-    findings = Findings("skip")
-    annotations = annotations_of(document, findings)
-    if findings.total:
-        raise Refused(422, "brat cannot hold all of these mentions; details say which", findings_of(findings))
+    diagnostics = Diagnostics("skip")
+    annotations = annotations_of(document, diagnostics)
+    if diagnostics.total:
+        raise ApiError(422, "brat cannot hold all of these mentions; details say which", diagnostics_of(diagnostics))
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as folder:
         for suffix, text in ((".txt", document.text), (".ann", annotations)):

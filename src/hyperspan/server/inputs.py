@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from hyperspan.corpora.format import checked_mention, unique_mentions
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import MentionError
-from hyperspan.findings import Findings
 from hyperspan.mentions import Document, Mention, Sentence
+from hyperspan.server.errors import MOST_DETAILS, ApiError
 from hyperspan.server.limits import Limits
-from hyperspan.server.refusals import MOST_DETAILS, Refused
 from hyperspan.server.schemas import ExplainRequest, ExportRequest, GivenMention, PredictRequest, check_input
 from hyperspan.text import split_document
 
@@ -47,23 +47,23 @@ def input_of(given: PredictRequest | ExplainRequest | ExportRequest, limits: Lim
 
     Raises
     ------
-    Refused
+    ApiError
         If there is none or several of text, tokens and sentences, or a sentence is too long.
     """
     check_input(given)
     doc = given.doc if isinstance(given, ExportRequest) else ""
-    findings = Findings("skip")
+    diagnostics = Diagnostics("skip")
     gold = given.gold if isinstance(given, PredictRequest) else None
     text = given.text
     if text is not None:
-        known = mentions_of(gold or (), len(text), findings)
-        sentences = split_document(Document(doc, text, known), findings)
+        known = mentions_of(gold or (), len(text), diagnostics)
+        sentences = split_document(Document(doc, text, known), diagnostics)
     elif given.tokens is not None:
-        known = mentions_of(gold or (), len(given.tokens), findings)
+        known = mentions_of(gold or (), len(given.tokens), diagnostics)
         sentences = [Sentence(tuple(given.tokens), known, doc)]
     else:
         if gold is not None:
-            raise Refused(422, "'gold' was given with 'sentences'; it goes with 'text' or with 'tokens'")
+            raise ApiError(422, "'gold' was given with 'sentences'; it goes with 'text' or with 'tokens'")
         several = getattr(given, "sentences", None) or ()
         sentences = [Sentence(tuple(tokens), (), doc) for tokens in several]
     limit = limits.explained_words if isinstance(given, ExplainRequest) else limits.words
@@ -72,7 +72,7 @@ def input_of(given: PredictRequest | ExplainRequest | ExportRequest, limits: Lim
         [sentence.with_mentions(()) for sentence in sentences] if gold else sentences,
         text,
         [] if gold is None else [sentence.mentions for sentence in sentences],
-        findings_of(findings),
+        diagnostics_of(diagnostics),
     )
 
 
@@ -81,33 +81,33 @@ def check_lengths(sentences: Iterable[Sentence], limit: int) -> None:
     long = [(number, len(sentence)) for number, sentence in enumerate(sentences, start=1) if len(sentence) > limit]
     if long:
         number, n_words = long[0]
-        raise Refused(
+        raise ApiError(
             422,
             f"sentence {number} has {n_words:,} words; expected at most {limit:,}. Split it, or leave it out",
             [f"sentence {number} has {n_words:,} words" for number, n_words in long[:MOST_DETAILS]],
         )
 
 
-def mentions_of(given: Iterable[GivenMention], length: int, findings: Findings) -> tuple[Mention, ...]:
+def mentions_of(given: Iterable[GivenMention], length: int, diagnostics: Diagnostics) -> tuple[Mention, ...]:
     """Return mentions as they were given; what is wrong with them is reported."""
     found = [
         checked_mention(
-            mention.type, [(start, end) for start, end in mention.spans], findings, length=length, prob=mention.prob
+            mention.type, [(start, end) for start, end in mention.spans], diagnostics, length=length, prob=mention.prob
         )
         for mention in given
     ]
     kept = [(mention, None) for mention in found if mention is not None]
-    return tuple(unique_mentions(kept, findings))
+    return tuple(unique_mentions(kept, diagnostics))
 
 
-def findings_of(findings: Findings) -> list[str]:
+def diagnostics_of(diagnostics: Diagnostics) -> list[str]:
     """Return what was found wrong, as sentences; not more than somebody would read."""
     said = [
-        finding.message if finding.line is None else f"line {finding.line}: {finding.message}"
-        for finding in findings.items[:MOST_FINDINGS]
+        diagnostic.message if diagnostic.line is None else f"line {diagnostic.line}: {diagnostic.message}"
+        for diagnostic in diagnostics.items[:MOST_FINDINGS]
     ]
-    if findings.total > MOST_FINDINGS:
-        said.append(f"and {findings.total - MOST_FINDINGS:,} more")
+    if diagnostics.total > MOST_FINDINGS:
+        said.append(f"and {diagnostics.total - MOST_FINDINGS:,} more")
     return said
 
 
@@ -116,17 +116,17 @@ def with_given(sentences: Sequence[Sentence], mentions: Sequence[Sequence[GivenM
 
     Raises
     ------
-    Refused
+    ApiError
         If they do not fit.
     """
     if len(mentions) != len(sentences):
-        raise Refused(422, f"there are mentions for {len(mentions):,} sentences, but {len(sentences):,} sentences")
+        raise ApiError(422, f"there are mentions for {len(mentions):,} sentences, but {len(sentences):,} sentences")
     made = []
     for number, (sentence, of_sentence) in enumerate(zip(sentences, mentions, strict=True), start=1):
         try:
             made.append(sentence.with_mentions(_as_given(mention) for mention in of_sentence))
         except MentionError as error:
-            raise Refused(422, f"mentions of sentence {number}: {error}") from None
+            raise ApiError(422, f"mentions of sentence {number}: {error}") from None
     return made
 
 

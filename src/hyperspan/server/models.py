@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import UsageError
-from hyperspan.findings import quoted
 from hyperspan.recognizer import Recognizer
 from hyperspan.render.colours import DARK, LIGHT, TypeColours
-from hyperspan.server.refusals import Refused
+from hyperspan.server.errors import ApiError
 from hyperspan.text import annotator
 
 _BRIEF = (
@@ -96,12 +96,12 @@ class Models:
 
         Raises
         ------
-        Refused
+        ApiError
             With status 404, if there is none of that name.
         """
         if name is None:
             return self.default
         if name not in self._models:
             known = ", ".join(map(quoted, self._models))
-            raise Refused(404, f"there is no model {quoted(name)}; expected one of {known}")
+            raise ApiError(404, f"there is no model {quoted(name)}; expected one of {known}")
         return self._models[name]

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from hyperspan.findings import quoted
+from hyperspan.diagnostics import quoted
 from hyperspan.mentions import Mention, Sentence, to_characters
 from hyperspan.recognizer import Found, Recognizer
 from hyperspan.recognizer.explanation import Explanation, explain
 from hyperspan.render import draw_hypergraph_svg, hypergraph_data
 from hyperspan.render.directions import directions
+from hyperspan.server.errors import ApiError
 from hyperspan.server.models import Model
-from hyperspan.server.refusals import Refused
 from hyperspan.server.schemas import Decode
 from hyperspan.structures import Hypergraph
 
@@ -100,11 +100,11 @@ def sentence_answer(sentence: Sentence, answer: Answer, gold: Sequence[Mention] 
         data["candidates"] = [_mention_answer(sentence, mention) for mention in answer.candidates]
     if gold is not None:
         found = set(answer.found.mentions)
-        data["gold"] = [_place(sentence, mention) | {"found": mention in found} for mention in gold]
+        data["gold"] = [_slot(sentence, mention) | {"found": mention in found} for mention in gold]
     return data
 
 
-def _place(sentence: Sentence, mention: Mention) -> dict[str, Any]:
+def _slot(sentence: Sentence, mention: Mention) -> dict[str, Any]:
     return {
         "type": mention.type,
         "spans": mention.parts,
@@ -114,7 +114,7 @@ def _place(sentence: Sentence, mention: Mention) -> dict[str, Any]:
 
 
 def _mention_answer(sentence: Sentence, mention: Mention) -> dict[str, Any]:
-    return _place(sentence, mention) | {"prob": mention.prob}
+    return _slot(sentence, mention) | {"prob": mention.prob}
 
 
 def explanation_answer(model: Model, sentence: Sentence, how: How, type: str | None = None) -> dict[str, Any]:
@@ -130,13 +130,13 @@ def explanation_answer(model: Model, sentence: Sentence, how: How, type: str | N
 
     Raises
     ------
-    Refused
+    ApiError
         With status 422, if the model does not know the type.
     """
     recognizer = model.recognizer
     if type is not None and type not in recognizer.types_:
         known = ", ".join(map(quoted, recognizer.types_))
-        raise Refused(422, f"the model {quoted(model.name)} does not know the type {quoted(type)}; expected {known}")
+        raise ApiError(422, f"the model {quoted(model.name)} does not know the type {quoted(type)}; expected {known}")
     (answer,) = find(model, [sentence], how, wants_candidates=True)
     with model.turn:
         (annotated,) = model.annotator.annotate([sentence])

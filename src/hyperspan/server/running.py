@@ -17,12 +17,12 @@ from hyperspan.errors import UsageError
 from hyperspan.mentions import Sentence
 from hyperspan.recognizer import DECODE, Recognizer
 from hyperspan.server.app import create_app
+from hyperspan.server.errors import ApiError
 from hyperspan.server.export import export
 from hyperspan.server.inputs import input_of
 from hyperspan.server.limits import Limits
 from hyperspan.server.models import Model
 from hyperspan.server.predicting import How, explanation_answer, find, sentence_answer
-from hyperspan.server.refusals import Refused
 from hyperspan.server.schemas import PredictRequest
 
 if TYPE_CHECKING:
@@ -160,7 +160,7 @@ def warm_up(model: Model) -> None:
                 sentence_answer(sentence, answer)
         explanation_answer(model, read.sentences[0], how)
     for format in ("svg", "html", "brat", "jsonl"):
-        with suppress(Refused):  # brat does not hold every type
+        with suppress(ApiError):  # brat does not hold every type
             export(format, read, sentences, model.recognizer.types_, "text")
 
 

@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from hyperspan.findings import quoted
-from hyperspan.server.refusals import Refused
+from hyperspan.diagnostics import quoted
+from hyperspan.server.errors import ApiError
 
 Decode = Literal["probable", "enough", "all"]
 Format = Literal["brat", "jsonl", "svg", "html"]
@@ -284,12 +284,12 @@ def check_input(given: PredictRequest | ExplainRequest | ExportRequest) -> None:
 
     Raises
     ------
-    Refused
+    ApiError
     """
     possible = [name for name in INPUTS if name in type(given).model_fields]
     seen = [name for name in possible if getattr(given, name) is not None]
     if len(seen) != 1:
         what = " and ".join(map(quoted, seen)) if seen else "none"
-        raise Refused(
+        raise ApiError(
             422, f"the request has {what} of {', '.join(map(quoted, possible))}; expected exactly one of them"
         )

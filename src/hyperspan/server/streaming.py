@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import Request
 from fastapi.responses import StreamingResponse
 
-from hyperspan.server.work import Place
+from hyperspan.server.executor import Slot
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
@@ -24,12 +24,12 @@ def wants_lines(request: Request) -> bool:
 class Streamed(StreamingResponse):
     """Lines of JSON; the place of the request is given back when they are sent, or when the reader is gone."""
 
-    def __init__(self, lines: AsyncIterator[bytes], place: Place) -> None:
+    def __init__(self, lines: AsyncIterator[bytes], slot: Slot) -> None:
         super().__init__(lines, media_type=LINES)
-        self._place = place
+        self._slot = slot
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             await super().__call__(scope, receive, send)
         finally:
-            self._place.leave()
+            self._slot.leave()

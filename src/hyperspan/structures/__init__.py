@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import StructureError
-from hyperspan.findings import quoted
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, decode_all, decode_enough
 from hyperspan.structures.hypergraph import (
     Block,

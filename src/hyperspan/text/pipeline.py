@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import AlignmentError, MentionError
-from hyperspan.findings import Findings, quoted
 from hyperspan.mentions import (
     Document,
     Mention,
@@ -32,7 +32,7 @@ from hyperspan.text.tokens import Tokens, tokenize_parts
 
 
 def split_document(
-    document: Document, findings: Findings | None = None, *, line_ends: LineEnds = "auto", language: str = "en"
+    document: Document, diagnostics: Diagnostics | None = None, *, line_ends: LineEnds = "auto", language: str = "en"
 ) -> list[Sentence]:
     """Split a document into sentences with tokens, and bring its mentions over.
 
@@ -43,7 +43,7 @@ def split_document(
     ----------
     document : Document
         What to split.
-    findings : Findings, optional
+    diagnostics : Diagnostics, optional
         Takes the mentions that cannot be kept: ``crosses-sentence`` for one that no single sentence contains,
         ``inside-token`` for one with a boundary inside a token (widened if that is wanted), ``no-token`` for one that
         covers white space only, and ``duplicate`` for one that becomes equal to another. If not given, the first of
@@ -63,13 +63,13 @@ def split_document(
     >>> second.tokens, second.offsets
     (('No', 'bleed', '.'), ((54, 56), (57, 62), (62, 63)))
     """
-    (sentences,) = split_documents([document], findings, line_ends=line_ends, language=language)
+    (sentences,) = split_documents([document], diagnostics, line_ends=line_ends, language=language)
     return sentences
 
 
 def split_documents(
     documents: Sequence[Document],
-    findings: Findings | None = None,
+    diagnostics: Diagnostics | None = None,
     *,
     line_ends: LineEnds = "auto",
     language: str = "en",
@@ -82,7 +82,7 @@ def split_documents(
         spans.append(sentences_of(masked, lines, line_ends=line_ends))
         sections.append(sections_of(masked, lines, language))
     tokens = tokenize_parts([document.text for document in documents], spans)
-    gathered, rows = findings or Findings(), zip(documents, spans, sections, tokens, strict=True)
+    gathered, rows = diagnostics or Diagnostics(), zip(documents, spans, sections, tokens, strict=True)
     return [_sentences(*row, gathered) for row in rows]
 
 
@@ -91,17 +91,17 @@ def _sentences(
     spans: Sequence[Span],
     sections: Sequence[Section],
     parts: Sequence[Tokens],
-    findings: Findings,
+    diagnostics: Diagnostics,
 ) -> list[Sentence]:
     attributes = _attributes(document)
-    mentions = _place_mentions(document, [offsets for _, offsets in parts], findings)
+    mentions = _place_mentions(document, [offsets for _, offsets in parts], diagnostics)
     return [
         _sentence(document, tokens, placed, _with_section(attributes, section_at(sections, start)))
         for tokens, placed, (start, _) in zip(parts, mentions, spans, strict=True)
     ]
 
 
-def whole_sentence(document: Document, findings: Findings | None = None) -> Sentence:
+def whole_sentence(document: Document, diagnostics: Diagnostics | None = None) -> Sentence:
     """Return a document as one sentence, with the tokens of its entire text.
 
     Examples
@@ -110,12 +110,12 @@ def whole_sentence(document: Document, findings: Findings | None = None) -> Sent
     ('One', '.', 'Two', '.')
     """
     ((tokens,),) = tokenize_parts([document.text], [[(0, len(document.text))]])
-    (mentions,) = _place_mentions(document, [tokens[1]], findings or Findings())
+    (mentions,) = _place_mentions(document, [tokens[1]], diagnostics or Diagnostics())
     return _sentence(document, tokens, mentions, _attributes(document))
 
 
 def as_sentences(
-    units: Iterable[Unit], findings: Findings | None = None, *, line_ends: LineEnds = "auto", language: str = "en"
+    units: Iterable[Unit], diagnostics: Diagnostics | None = None, *, line_ends: LineEnds = "auto", language: str = "en"
 ) -> Iterator[Sentence]:
     """Yield the sentences of a corpus: documents are split, sentences pass through unchanged.
 
@@ -127,22 +127,22 @@ def as_sentences(
     >>> [" ".join(sentence.tokens) for sentence in as_sentences(units)]
     ['Rest .', 'Fluids .', 'no fever']
     """
-    findings = findings or Findings()
+    diagnostics = diagnostics or Diagnostics()
     for unit in units:
         if isinstance(unit, Sentence):
             yield unit
         else:
-            yield from split_document(unit, findings, line_ends=line_ends, language=language)
+            yield from split_document(unit, diagnostics, line_ends=line_ends, language=language)
 
 
-def as_documents(units: Iterable[Unit], findings: Findings | None = None) -> Iterator[Document]:
+def as_documents(units: Iterable[Unit], diagnostics: Diagnostics | None = None) -> Iterator[Document]:
     """Yield the documents of a corpus: neighbouring sentences of one document are joined, documents pass unchanged.
 
     Parameters
     ----------
     units : iterable of Sentence or Document
         Taken one at a time; the sentences of one document are held together.
-    findings : Findings, optional
+    diagnostics : Diagnostics, optional
         Takes notes of what a text has no place for: columns of tokens, and what holds for some sentences only.
 
     Examples
@@ -160,8 +160,8 @@ def as_documents(units: Iterable[Unit], findings: Findings | None = None) -> Ite
                 sentences.append(unit)
         if sentences:
             document = join_sentences(sentences)
-            if findings is not None:
-                _note_losses(sentences, document, findings)
+            if diagnostics is not None:
+                _note_unsupported(sentences, document, diagnostics)
             yield document
 
 
@@ -169,16 +169,16 @@ def _document_key(unit: Unit) -> tuple[bool, str, str]:
     return isinstance(unit, Document), unit.doc, unit.split
 
 
-def _note_losses(sentences: Sequence[Sentence], document: Document, findings: Findings) -> None:
+def _note_unsupported(sentences: Sequence[Sentence], document: Document, diagnostics: Diagnostics) -> None:
     """Note what of the sentences is not in the document that they became."""
     path = document.place or None
     for sentence in sentences:
         if column := next(iter(sentence.columns), None):
-            findings.note("columns-not-held", f"a text holds no column {column!r} of its tokens", path=path)
+            diagnostics.note("columns-not-held", f"a text holds no column {column!r} of its tokens", path=path)
         if sentence.offsets is not None:
-            findings.note("offsets-not-held", "tokens are joined by blanks, not as they stood before", path=path)
+            diagnostics.note("offsets-not-held", "tokens are joined by blanks, not as they stood before", path=path)
         if (lost := next((name for name in sentence.attributes if name not in document.attributes), None)) is not None:
-            findings.note(
+            diagnostics.note(
                 "attributes-not-held", f"a text holds no attribute {lost!r} that only some sentences have", path=path
             )
 
@@ -243,7 +243,7 @@ def _sentence(
 
 
 def _place_mentions(
-    document: Document, offsets: Sequence[Sequence[Span]], findings: Findings
+    document: Document, offsets: Sequence[Sequence[Span]], diagnostics: Diagnostics
 ) -> list[dict[Mention, Mention]]:
     """Return the mentions of each sentence, as token offsets in it, each with the mention it was."""
     placed: list[dict[Mention, Mention]] = [{} for _ in offsets]
@@ -254,14 +254,14 @@ def _place_mentions(
     for places in offsets:
         first_tokens.append(first_tokens[-1] + len(places))
     for mention in document.mentions:
-        aligned = _align(document, mention, all_offsets, findings)
+        aligned = _align(document, mention, all_offsets, diagnostics)
         if aligned is None:
             continue
         index = bisect_right(first_tokens, aligned.start) - 1
         if aligned.end > first_tokens[index + 1]:
             last = bisect_right(first_tokens, aligned.end - 1) - 1
             _report(
-                findings,
+                diagnostics,
                 "crosses-sentence",
                 document,
                 mention,
@@ -271,13 +271,13 @@ def _place_mentions(
         here = aligned.shift(-first_tokens[index])
         if here in placed[index]:
             other = list(placed[index][here].parts)
-            _report(findings, "duplicate", document, mention, f"covers the same tokens as {other}")
+            _report(diagnostics, "duplicate", document, mention, f"covers the same tokens as {other}")
         else:
             placed[index][here] = mention
     return placed
 
 
-def _align(document: Document, mention: Mention, offsets: Sequence[Span], findings: Findings) -> Mention | None:
+def _align(document: Document, mention: Mention, offsets: Sequence[Span], diagnostics: Diagnostics) -> Mention | None:
     try:
         return to_tokens(mention, offsets)
     except AlignmentError:
@@ -285,22 +285,22 @@ def _align(document: Document, mention: Mention, offsets: Sequence[Span], findin
     try:
         wider = to_tokens(mention, offsets, widen=True)
     except AlignmentError:
-        _report(findings, "no-token", document, mention, "has a part with no token in it; expected at least one")
+        _report(diagnostics, "no-token", document, mention, "has a part with no token in it; expected at least one")
         return None
     words = document.text_of(to_characters(wider, offsets))
     _report(
-        findings,
+        diagnostics,
         "inside-token",
         document,
         mention,
         f"has a boundary inside a token; expected it at the token's edge, as in {quoted(words)}",
     )
-    return wider if findings.widens else None
+    return wider if diagnostics.widens else None
 
 
-def _report(findings: Findings, kind: str, document: Document, mention: Mention, what: str) -> None:
+def _report(diagnostics: Diagnostics, kind: str, document: Document, mention: Mention, what: str) -> None:
     path, line = document.place_of(mention)
-    findings.report(
+    diagnostics.report(
         kind,
         f"the {quoted(mention.type)} mention {list(mention.parts)} {quoted(document.text_of(mention))} "
         f"of document {quoted(document.doc)} {what}",

@@ -10,9 +10,9 @@ import typer
 from typer.testing import CliRunner
 
 from hyperspan.cli.brown import brown, words_of
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError, UsageError
 from hyperspan.features.brown import Clusters
-from hyperspan.findings import Findings
 
 app = typer.Typer()
 app.command()(brown)
@@ -49,7 +49,7 @@ def test_in_words(tmp_path):
 
 def test_lines_are_sentences_and_marks_are_words_for_their_category(tmp_path):
     path = text_file(tmp_path, "Seen by [**Doctor First Name 77**] .\nNo fever.\n")
-    assert list(words_of(path, format=None, findings=Findings())) == [
+    assert list(words_of(path, format=None, diagnostics=Diagnostics())) == [
         ["Seen", "by", "doctor_name", "."],
         ["No", "fever", "."],
     ]
@@ -58,7 +58,11 @@ def test_lines_are_sentences_and_marks_are_words_for_their_category(tmp_path):
 def test_a_corpus_brings_its_own_sentences(tmp_path):
     path = tmp_path / "corpus.jsonl"
     path.write_text('{"tokens": ["no", "fever"], "mentions": []}\n{"text": "Rest. Fluids.", "mentions": []}\n')
-    assert list(words_of(path, format=None, findings=Findings())) == [["no", "fever"], ["Rest", "."], ["Fluids", "."]]
+    assert list(words_of(path, format=None, diagnostics=Diagnostics())) == [
+        ["no", "fever"],
+        ["Rest", "."],
+        ["Fluids", "."],
+    ]
 
 
 def test_what_is_not_there_or_cannot_be_written(tmp_path):

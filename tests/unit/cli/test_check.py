@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from hyperspan.cli import app
 from hyperspan.cli.check import check_corpus
-from hyperspan.findings import Findings
+from hyperspan.diagnostics import Diagnostics
 
 TEXT = "No fever. Blood in his mouth and on his tongue.\nPupils were pinpoint.\n"
 
@@ -378,7 +378,7 @@ def test_a_path_that_is_not_there_is_wrong_usage():
 
 
 def test_more_findings_than_are_kept_are_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr("hyperspan.findings.KEPT_FINDINGS", 2)
+    monkeypatch.setattr("hyperspan.diagnostics.KEPT_DIAGNOSTICS", 2)
     (tmp_path / "a.jsonl").write_text("{}\n" * 5)
     result = run(tmp_path)
     assert result.stdout.splitlines()[2:] == ["… and 3 more"]
@@ -393,9 +393,9 @@ def test_control_characters_are_made_visible(tmp_path):
 
 def test_units_come_one_at_a_time(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"tokens": ["a"]}\n{"tokens": 1}\n')
-    findings = Findings("skip")
-    units = check_corpus(tmp_path, findings)
+    diagnostics = Diagnostics("skip")
+    units = check_corpus(tmp_path, diagnostics)
     assert next(units).tokens == ("a",)
-    assert findings.total == 0
+    assert diagnostics.total == 0
     assert list(units) == []
-    assert findings.total == 1
+    assert diagnostics.total == 1

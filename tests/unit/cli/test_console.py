@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperspan.cli.console import notes_of, print_json, printable, progress, say, set_quiet, stdout
-from hyperspan.findings import Findings
+from hyperspan.diagnostics import Diagnostics
 
 
 class Terminal(io.StringIO):
@@ -78,15 +78,15 @@ def test_colours_on_a_terminal_unless_told_otherwise(monkeypatch, no_color, is_c
     assert "wrong" in sys.stderr.getvalue()
 
 
-def findings_of(n_findings: int) -> Findings:
-    findings = Findings("skip")
-    for number in range(1, n_findings + 1):
-        findings.report("reversed-part", f"part '{number} 0' ends before it starts", path="a.ann", line=number)
-    return findings
+def diagnostics_of(n_diagnostics: int) -> Diagnostics:
+    diagnostics = Diagnostics("skip")
+    for number in range(1, n_diagnostics + 1):
+        diagnostics.report("reversed-part", f"part '{number} 0' ends before it starts", path="a.ann", line=number)
+    return diagnostics
 
 
 def test_findings_are_said_once_with_a_total(capsys):
-    say.findings(findings_of(2))
+    say.diagnostics(diagnostics_of(2))
     assert capsys.readouterr().err.splitlines() == [
         "warning: skipped with 2 findings: 2 reversed-part",
         "  a.ann:1: part '1 0' ends before it starts [reversed-part]",
@@ -95,7 +95,7 @@ def test_findings_are_said_once_with_a_total(capsys):
 
 
 def test_of_many_findings_five_are_shown(capsys):
-    say.findings(findings_of(6))
+    say.diagnostics(diagnostics_of(6))
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == "warning: skipped with 6 findings: 6 reversed-part"
     assert len(lines) == 7
@@ -103,25 +103,25 @@ def test_of_many_findings_five_are_shown(capsys):
 
 
 def test_findings_cannot_steer_the_terminal(capsys):
-    findings = Findings("skip")
-    findings.report("bad", "seen: \x1b[2J", path="a\x07.ann", line=1)
-    say.findings(findings)
+    diagnostics = Diagnostics("skip")
+    diagnostics.report("bad", "seen: \x1b[2J", path="a\x07.ann", line=1)
+    say.diagnostics(diagnostics)
     assert "  a\\x07.ann:1: seen: \\x1b[2J [bad]\n" in capsys.readouterr().err
 
 
 def test_no_findings_no_words(capsys):
-    say.findings(Findings())
+    say.diagnostics(Diagnostics())
     assert capsys.readouterr() == ("", "")
 
 
 def test_notes_are_said_with_how_often_they_came(capsys):
-    findings = Findings()
+    diagnostics = Diagnostics()
     for number in range(1200):
-        findings.note("no-offsets", f"case {number}", path="a.txt")
-    findings.note("no-names", "no names")
-    say.findings(findings)
+        diagnostics.note("no-offsets", f"case {number}", path="a.txt")
+    diagnostics.note("no-names", "no names")
+    say.diagnostics(diagnostics)
     assert capsys.readouterr().err == "note: no names\nnote: case 0 (1,200 times)\n"
-    assert notes_of(findings) == [
+    assert notes_of(diagnostics) == [
         {"kind": "no-names", "count": 1, "message": "no names", "path": None},
         {"kind": "no-offsets", "count": 1200, "message": "case 0", "path": "a.txt"},
     ]

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from hyperspan import corpora
 from hyperspan.cli import app
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError, UsageError
-from hyperspan.findings import Findings
 from hyperspan.mentions import Document, Mention, Sentence
 
 NAMES = {
@@ -84,7 +84,7 @@ def run(*arguments: object):
 def put(folder: Path, format: str) -> Path:
     units = _sentences() if Sentence in corpora.format_named(format).units else _documents()
     path = folder / "in" / NAMES[format]
-    corpora.write(units, path, format=format, findings=Findings("skip"))
+    corpora.write(units, path, format=format, diagnostics=Diagnostics("skip"))
     return path
 
 

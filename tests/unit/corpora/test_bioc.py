@@ -12,8 +12,8 @@ from bioc import biocjson
 
 from fuzzing import assert_reader_survives
 from hyperspan import Document, Mention, Sentence, corpora
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings
 
 XML = """<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE collection SYSTEM "BioC.dtd">
@@ -130,11 +130,11 @@ def test_changed_mentions_go_to_their_passages(tmp_path: Path, suffix: str) -> N
         Mention("Sign", [(43, 51)]),
         Mention("Sign", [(0, 5), (43, 51)]),
     ]
-    findings = Findings("error")
+    diagnostics = Diagnostics("error")
     changed = [first.with_mentions([first.mentions[1], *new]), second]
-    corpora.write(changed, tmp_path / f"out{suffix}", format="bioc", findings=findings)
-    assert findings.note_counts == {"relation-dropped": 2}
-    assert findings.notes["relation-dropped"].message == "relation 'R1' lost one of its mentions"
+    corpora.write(changed, tmp_path / f"out{suffix}", format="bioc", diagnostics=diagnostics)
+    assert diagnostics.note_counts == {"relation-dropped": 2}
+    assert diagnostics.notes["relation-dropped"].message == "relation 'R1' lost one of its mentions"
     again = corpora.read(tmp_path / f"out{suffix}")
     assert again.units == tuple(changed)
     by_text = {again.units[0].text_of(mention): mention for mention in again.units[0].mentions}
@@ -194,9 +194,9 @@ def test_numbers_as_identifiers_and_infons(tmp_path: Path) -> None:
     assert (document.doc, document.attributes) == ("7", {"year": 2015})
     corpora.write([document], tmp_path / "out.json")
     assert json.loads((tmp_path / "out.json").read_text())["documents"][0] == {"bioctype": "BioCDocument", **record}
-    findings = Findings("error")
-    corpora.write([document], tmp_path / "out.xml", findings=findings)
-    assert findings.note_counts == {"infon-as-text": 1, "field-not-held": 1}
+    diagnostics = Diagnostics("error")
+    corpora.write([document], tmp_path / "out.xml", diagnostics=diagnostics)
+    assert diagnostics.note_counts == {"infon-as-text": 1, "field-not-held": 1}
     (again,) = corpora.read(tmp_path / "out.xml").units
     assert (again.doc, again.attributes) == ("7", {"year": "2015"})
 
@@ -252,7 +252,7 @@ def test_defects_in_xml_are_named_with_their_place(tmp_path: Path, content: str 
     with pytest.raises(CorpusError) as caught:
         corpora.read(path)
     assert message in str(caught.value)
-    assert corpora.read(path, on_error="skip").findings.total == 1
+    assert corpora.read(path, on_error="skip").diagnostics.total == 1
 
 
 @pytest.mark.parametrize("encoding", ["iso-8859-1", "utf-16"])
@@ -283,7 +283,7 @@ def test_defects_in_json_are_named(tmp_path: Path, document: object, message: st
     with pytest.raises(CorpusError) as caught:
         corpora.read(path)
     assert message in str(caught.value)
-    assert corpora.read(path, on_error="skip").findings.total == 1
+    assert corpora.read(path, on_error="skip").diagnostics.total == 1
 
 
 def test_what_is_not_json(tmp_path: Path) -> None:
@@ -316,9 +316,9 @@ def test_characters_that_xml_cannot_hold_are_reported(tmp_path: Path) -> None:
     with pytest.raises(CorpusError, match=r"document 'n7' has the character '\\x0c', which XML cannot hold"):
         corpora.write(documents, tmp_path / "out.xml")
     assert list(tmp_path.iterdir()) == []
-    findings = Findings("skip")
-    corpora.write(documents, tmp_path / "out.xml", findings=findings)
-    assert findings.counts == {"not-held": 1}
+    diagnostics = Diagnostics("skip")
+    corpora.write(documents, tmp_path / "out.xml", diagnostics=diagnostics)
+    assert diagnostics.counts == {"not-held": 1}
     assert [unit.doc for unit in corpora.read(tmp_path / "out.xml")] == ["n8"]
     corpora.write(documents, tmp_path / "out.json")
     assert corpora.read(tmp_path / "out.json").units == tuple(documents)

@@ -11,8 +11,8 @@ import pytest
 from fuzzing import assert_reader_survives
 from hyperspan import Document, Mention, Sentence, corpora
 from hyperspan.corpora import brat
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings
 
 TEXT = "EGD showed hiatal hernia and blood in stomach and overlying lac."
 LINES = (
@@ -39,15 +39,15 @@ def put(folder: Path, annotations: str | bytes, text: str | bytes = TEXT) -> Pat
     return folder / "note.ann"
 
 
-def read(folder: Path, annotations: str | bytes, text: str | bytes = TEXT, *, findings: Findings | None = None):
-    (document,) = corpora.stream(put(folder, annotations, text), format="brat", findings=findings)
+def read(folder: Path, annotations: str | bytes, text: str | bytes = TEXT, *, diagnostics: Diagnostics | None = None):
+    (document,) = corpora.stream(put(folder, annotations, text), format="brat", diagnostics=diagnostics)
     assert isinstance(document, Document)
     return document
 
 
-def written(document: Document, folder: Path, findings: Findings | None = None) -> str:
+def written(document: Document, folder: Path, diagnostics: Diagnostics | None = None) -> str:
     """Return the annotations of a document as they are written."""
-    corpora.write([document], folder / "out", format="brat", overwrite=True, findings=findings)
+    corpora.write([document], folder / "out", format="brat", overwrite=True, diagnostics=diagnostics)
     assert (folder / "out" / f"{document.doc}.txt").read_bytes() == document.text.encode()
     return (folder / "out" / f"{document.doc}.ann").read_bytes().decode()
 
@@ -155,10 +155,10 @@ def test_a_defect_is_named_with_its_line_and_kept(tmp_path, line, kind, message)
     assert message in str(raised.value)
     assert 'read with on_error="skip"' in str(raised.value)
 
-    findings = Findings("skip")
-    document = read(tmp_path, annotations, findings=findings)
-    assert findings.counts == {kind: 1}
-    assert findings.items[0].line == len(LINES) + 1
+    diagnostics = Diagnostics("skip")
+    document = read(tmp_path, annotations, diagnostics=diagnostics)
+    assert diagnostics.counts == {kind: 1}
+    assert diagnostics.items[0].line == len(LINES) + 1
     assert document.mentions == (HERNIA, BLOOD, LAC)
     assert written(document, tmp_path) == annotations
 
@@ -193,9 +193,9 @@ def test_a_missing_text_is_named(tmp_path):
     (tmp_path / "note.txt").unlink()
     with pytest.raises(CorpusError, match=r"note\.ann: there is no 'note\.txt' beside it; expected the text"):
         list(corpora.stream(path, format="brat"))
-    findings = Findings("skip")
-    assert list(corpora.stream(path, format="brat", findings=findings)) == []
-    assert findings.counts == {"missing-text": 1}
+    diagnostics = Diagnostics("skip")
+    assert list(corpora.stream(path, format="brat", diagnostics=diagnostics)) == []
+    assert diagnostics.counts == {"missing-text": 1}
 
 
 def test_a_text_alone_is_no_document(tmp_path):
@@ -210,16 +210,16 @@ def test_what_is_not_utf8_is_named(tmp_path, suffix):
     path.with_suffix(suffix).write_bytes(b"one\nf\xe9brile")
     with pytest.raises(CorpusError, match=rf"note\{suffix}:2: byte 0xe9 at position 5 is not UTF-8"):
         list(corpora.stream(path, format="brat"))
-    assert list(corpora.stream(path, format="brat", findings=Findings("skip"))) == []
+    assert list(corpora.stream(path, format="brat", diagnostics=Diagnostics("skip"))) == []
 
 
 def test_a_million_fragments_on_one_line(tmp_path):
     offsets = ";".join(f"{2 * i} {2 * i + 1}" for i in range(1_000_000))
-    findings = Findings("skip")
-    document = read(tmp_path, f"T1\tFinding {offsets}\tEGD\n", findings=findings)
+    diagnostics = Diagnostics("skip")
+    document = read(tmp_path, f"T1\tFinding {offsets}\tEGD\n", diagnostics=diagnostics)
     assert document.mentions == ()
-    assert findings.counts == {"outside": 1}
-    assert len(str(findings.items[0])) < 1000
+    assert diagnostics.counts == {"outside": 1}
+    assert len(str(diagnostics.items[0])) < 1000
 
 
 def test_reads_sub_folders_and_their_splits(tmp_path):
@@ -276,15 +276,15 @@ def test_new_lines_begin_on_a_line_of_their_own(tmp_path):
 
 
 def test_an_id_that_something_refers_to_is_not_free(tmp_path):
-    document = read(tmp_path, joined((LINES[0], "A1\tNegated T7")), findings=Findings("skip"))
+    document = read(tmp_path, joined((LINES[0], "A1\tNegated T7")), diagnostics=Diagnostics("skip"))
     assert "T8\tFinding 29 45\tblood in stomach" in written(document.with_mentions([HERNIA, BLOOD]), tmp_path)
 
 
 def test_a_removed_mention_takes_what_is_said_of_it_along(tmp_path):
     lines = (*LINES[:3], "A1\tNegated T3", "#1\tAnnotatorNotes T3\tsee page 2", "#2\tAnnotatorNotes A1\tsure?")
     document = read(tmp_path, joined(lines))
-    findings = Findings("error")
-    assert written(document.with_mentions([HERNIA, LAC]), tmp_path, findings) == joined(LINES[:2])
+    diagnostics = Diagnostics("error")
+    assert written(document.with_mentions([HERNIA, LAC]), tmp_path, diagnostics) == joined(LINES[:2])
 
 
 def test_a_relation_lost_with_its_mention_is_reported(tmp_path):
@@ -294,14 +294,14 @@ def test_a_relation_lost_with_its_mention_is_reported(tmp_path):
         CorpusError, match=r"note\.ann:7: the line 'R1\\tsame Arg1:T1 Arg2:T2' refers to a mention that was removed"
     ):
         written(changed, tmp_path)
-    findings = Findings("skip")
-    assert written(changed, tmp_path, findings) == joined((LINES[1], LINES[2], LINES[4], LINES[9]))
-    assert findings.counts == {"dropped-reference": 3}
+    diagnostics = Diagnostics("skip")
+    assert written(changed, tmp_path, diagnostics) == joined((LINES[1], LINES[2], LINES[4], LINES[9]))
+    assert diagnostics.counts == {"dropped-reference": 3}
 
 
 def test_both_lines_of_a_duplicate_stay_or_go_together(tmp_path):
     annotations = joined((LINES[0], "T2\tFinding 11 24\thiatal hernia", LINES[2]))
-    document = read(tmp_path, annotations, findings=Findings("skip"))
+    document = read(tmp_path, annotations, diagnostics=Diagnostics("skip"))
     assert document.mentions == (HERNIA, BLOOD)
     assert written(document, tmp_path) == annotations
     assert written(document.with_mentions([BLOOD]), tmp_path) == joined((LINES[2],))
@@ -336,9 +336,9 @@ def test_a_changed_text_lets_go_of_what_was_read(tmp_path):
     document = replace(read(tmp_path, joined(LINES)), text=TEXT.upper())
     with pytest.raises(CorpusError, match=r"note\.ann: the text was changed after reading, so 4 relations"):
         written(document, tmp_path)
-    findings = Findings("skip")
-    assert "T1\tFinding 11 24\tHIATAL HERNIA\n" in written(document, tmp_path, findings)
-    assert findings.counts == {"changed-text": 1}
+    diagnostics = Diagnostics("skip")
+    assert "T1\tFinding 11 24\tHIATAL HERNIA\n" in written(document, tmp_path, diagnostics)
+    assert diagnostics.counts == {"changed-text": 1}
 
 
 # -- new documents ---------------------------------------------------------------------------------------------------
@@ -375,17 +375,17 @@ def test_an_attribute_that_brat_cannot_hold_is_reported(tmp_path, value):
     document = Document("note", TEXT, [replace(HERNIA, attributes={"side": value, "Negated": True})])
     with pytest.raises(CorpusError, match=r"note\.ann: attribute 'side' has the value .*; brat holds single words"):
         written(document, tmp_path)
-    findings = Findings("skip")
-    assert written(document, tmp_path, findings) == f"{LINES[0]}\nA1\tNegated T1\n"
-    assert findings.counts == {"unwritable": 1}
+    diagnostics = Diagnostics("skip")
+    assert written(document, tmp_path, diagnostics) == f"{LINES[0]}\nA1\tNegated T1\n"
+    assert diagnostics.counts == {"unwritable": 1}
 
 
 @pytest.mark.parametrize("name", ["", "two words"])
 def test_an_attribute_name_that_brat_cannot_hold_is_reported(tmp_path, name):
-    findings = Findings("skip")
+    diagnostics = Diagnostics("skip")
     document = Document("note", TEXT, [replace(HERNIA, attributes={name: True})])
-    assert written(document, tmp_path, findings) == f"{LINES[0]}\n"
-    assert findings.counts == {"unwritable": 1}
+    assert written(document, tmp_path, diagnostics) == f"{LINES[0]}\n"
+    assert diagnostics.counts == {"unwritable": 1}
 
 
 @pytest.mark.parametrize("prob", [1.5, -0.1, float("nan")])
@@ -399,13 +399,13 @@ def test_a_type_that_brat_cannot_hold_is_reported(tmp_path, type):
     document = Document("note", TEXT, [Mention(type, [(0, 3)]), HERNIA])
     with pytest.raises(CorpusError, match=r"note\.ann: the type .* has white space; brat's types are single words"):
         written(document, tmp_path)
-    assert written(document, tmp_path, Findings("skip")) == f"{LINES[0]}\n"
+    assert written(document, tmp_path, Diagnostics("skip")) == f"{LINES[0]}\n"
 
 
 def test_attributes_of_the_document_are_noted_as_lost(tmp_path):
-    findings = Findings("error")
-    written(Document("note", TEXT, [HERNIA], {"ward": "7"}), tmp_path, findings)
-    assert findings.note_counts == {"attributes-not-held": 1}
+    diagnostics = Diagnostics("error")
+    written(Document("note", TEXT, [HERNIA], {"ward": "7"}), tmp_path, diagnostics)
+    assert diagnostics.note_counts == {"attributes-not-held": 1}
 
 
 def test_a_document_name_that_is_no_file_name_is_refused(tmp_path):
@@ -413,9 +413,9 @@ def test_a_document_name_that_is_no_file_name_is_refused(tmp_path):
     with pytest.raises(CorpusError, match=r"document name '\.\./note' cannot be a file name"):
         corpora.write([document], tmp_path / "out", format="brat")
     assert not (tmp_path / "out").exists()
-    findings = Findings("skip")
-    corpora.write([document, Document("b", TEXT)], tmp_path / "out", format="brat", findings=findings)
-    assert findings.counts == {"unwritable": 1}
+    diagnostics = Diagnostics("skip")
+    corpora.write([document, Document("b", TEXT)], tmp_path / "out", format="brat", diagnostics=diagnostics)
+    assert diagnostics.counts == {"unwritable": 1}
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["b.ann", "b.txt"]
 
 
@@ -423,7 +423,7 @@ def test_two_documents_of_one_name_are_reported(tmp_path):
     documents = [Document("note", TEXT), Document("note", "other")]
     with pytest.raises(CorpusError, match="there are several documents named 'note'"):
         corpora.write(documents, tmp_path / "out", format="brat")
-    corpora.write(documents, tmp_path / "out", format="brat", findings=Findings("skip"))
+    corpora.write(documents, tmp_path / "out", format="brat", diagnostics=Diagnostics("skip"))
     assert (tmp_path / "out" / "note.txt").read_text() == TEXT
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from fuzzing import assert_reader_survives
 from hyperspan import Document, Mention, Sentence, corpora
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings
 
 HEADER = "# global.columns = ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC PARSEME:MWE\n"
 
@@ -47,8 +47,8 @@ def _sample(tmp_path: Path, content: str | bytes, name: str = "train.cupt") -> P
     return path
 
 
-def _written(tmp_path: Path, units: object, findings: Findings | None = None) -> str:
-    corpora.write(units, tmp_path / "out.cupt", findings=findings)  # type: ignore[arg-type]
+def _written(tmp_path: Path, units: object, diagnostics: Diagnostics | None = None) -> str:
+    corpora.write(units, tmp_path / "out.cupt", diagnostics=diagnostics)  # type: ignore[arg-type]
     return (tmp_path / "out.cupt").read_bytes().decode()
 
 
@@ -133,9 +133,9 @@ def test_sentences_from_elsewhere(tmp_path: Path) -> None:
         doc="n7",
         columns={"pos": ["VERB", "PRON", "ADP"], "lemma": ["give", "it", ""], "brown": ["1", "0", "1"]},
     )
-    findings = Findings("error")
+    diagnostics = Diagnostics("error")
     assert (
-        _written(tmp_path, [sentence], findings)
+        _written(tmp_path, [sentence], diagnostics)
         == HEADER
         + "# sent_id = n7\n"
         + rows(
@@ -145,7 +145,7 @@ def test_sentences_from_elsewhere(tmp_path: Path) -> None:
         )
         + "\n"
     )
-    assert findings.note_counts == {"columns-not-held": 1, "value-not-held": 1}
+    assert diagnostics.note_counts == {"columns-not-held": 1, "value-not-held": 1}
     (again,) = corpora.read(tmp_path / "out.cupt").units
     assert (again.tokens, again.mentions, again.doc) == (sentence.tokens, sentence.mentions, "n7")
     assert again.columns == {"pos": ("VERB", "PRON", "ADP"), "lemma": ("give", "it", "_")}
@@ -201,7 +201,7 @@ def test_defects_are_named_with_their_place(tmp_path: Path, content: str | bytes
     with pytest.raises(CorpusError) as caught:
         corpora.read(path)
     assert message in str(caught.value)
-    assert corpora.read(path, on_error="skip").findings.total == 1
+    assert corpora.read(path, on_error="skip").diagnostics.total == 1
 
 
 def test_a_defective_sentence_is_skipped_and_the_next_is_read(tmp_path: Path) -> None:
@@ -211,7 +211,7 @@ def test_a_defective_sentence_is_skipped_and_the_next_is_read(tmp_path: Path) ->
 
 def test_what_was_skipped_is_not_written_back(tmp_path: Path) -> None:
     corpus = corpora.read(_sample(tmp_path, _line("1;2:VID")), on_error="skip")
-    assert corpus.findings.counts == {"no-type": 1}
+    assert corpus.diagnostics.counts == {"no-type": 1}
     assert _written(tmp_path, corpus) == _line("1:VID")
 
 
@@ -228,9 +228,9 @@ def test_what_cannot_be_held_is_reported(tmp_path: Path, sentence: Sentence, mes
     with pytest.raises(CorpusError) as caught:
         _written(tmp_path, [sentence])
     assert message in str(caught.value)
-    findings = Findings("skip")
-    _written(tmp_path, [sentence, Sentence(["kept"])], findings)
-    assert findings.counts == {"not-held": 1}
+    diagnostics = Diagnostics("skip")
+    _written(tmp_path, [sentence, Sentence(["kept"])], diagnostics)
+    assert diagnostics.counts == {"not-held": 1}
     assert corpora.read(tmp_path / "out.cupt").units[-1].tokens == ("kept",)
 
 

@@ -9,24 +9,24 @@ import pytest
 
 from hyperspan.corpora import files
 from hyperspan.corpora.files import document_path, head_of, read_text, stream_lines, writing, writing_folder
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError, UsageError
-from hyperspan.findings import Findings
 
 
 def test_text_is_read_exactly(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes("\ufeffone\r\ntwo\rthree\0".encode())
-    assert read_text(path, Findings()) == "\ufeffone\r\ntwo\rthree\0"
+    assert read_text(path, Diagnostics()) == "\ufeffone\r\ntwo\rthree\0"
 
 
 def test_a_text_that_is_not_utf8_is_named_by_line_and_byte(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"one\r\ntwo\r\n\xe9")
     with pytest.raises(CorpusError, match=r"a\.txt:3: byte 0xe9 at position 10 is not UTF-8"):
-        read_text(path, Findings())
-    findings = Findings("skip")
-    assert read_text(path, findings) is None
-    assert findings.counts == {"encoding": 1}
+        read_text(path, Diagnostics())
+    diagnostics = Diagnostics("skip")
+    assert read_text(path, diagnostics) is None
+    assert diagnostics.counts == {"encoding": 1}
 
 
 def test_a_text_that_is_too_large_is_not_read(tmp_path, monkeypatch):
@@ -34,10 +34,10 @@ def test_a_text_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     path = tmp_path / "a.txt"
     path.write_bytes(b"x" * 1001)
     with pytest.raises(CorpusError, match=r"a\.txt: the file has 1,001 bytes; a document may have 1,000"):
-        read_text(path, Findings())
-    assert read_text(path, Findings("skip")) is None
+        read_text(path, Diagnostics())
+    assert read_text(path, Diagnostics("skip")) is None
     path.write_bytes(b"x" * 1000)
-    assert read_text(path, Findings()) == "x" * 1000
+    assert read_text(path, Diagnostics()) == "x" * 1000
 
 
 def test_head_is_bounded(tmp_path):
@@ -49,8 +49,13 @@ def test_head_is_bounded(tmp_path):
 def test_lines_are_numbered_and_bared(tmp_path):
     path = tmp_path / "a"
     path.write_bytes("\ufeffone\r\n\n\ufefftwo\u2028still two\nlast".encode())
-    assert list(stream_lines(path, Findings())) == [(1, "one"), (2, ""), (3, "\ufefftwo\u2028still two"), (4, "last")]
-    assert next(stream_lines(path, Findings(), keep_ends=True)) == (1, "one\r\n")
+    assert list(stream_lines(path, Diagnostics())) == [
+        (1, "one"),
+        (2, ""),
+        (3, "\ufefftwo\u2028still two"),
+        (4, "last"),
+    ]
+    assert next(stream_lines(path, Diagnostics(), keep_ends=True)) == (1, "one\r\n")
 
 
 def test_lines_that_are_too_long_are_reported_and_passed_over(tmp_path, monkeypatch):
@@ -58,18 +63,18 @@ def test_lines_that_are_too_long_are_reported_and_passed_over(tmp_path, monkeypa
     path = tmp_path / "a"
     path.write_bytes(b"123456789\n" + b"x" * 10 + b"\n" + b"y" * 35 + b"\nok\n" + b"z" * 11)
     with pytest.raises(CorpusError, match=r"a:2: the line has more than 10 bytes"):
-        list(stream_lines(path, Findings()))
-    findings = Findings("skip")
-    assert list(stream_lines(path, findings)) == [(1, "123456789"), (4, "ok")]
-    assert [finding.line for finding in findings.items] == [2, 3, 5]
+        list(stream_lines(path, Diagnostics()))
+    diagnostics = Diagnostics("skip")
+    assert list(stream_lines(path, diagnostics)) == [(1, "123456789"), (4, "ok")]
+    assert [finding.line for finding in diagnostics.items] == [2, 3, 5]
 
 
 def test_a_line_that_is_not_utf8_is_passed_over(tmp_path):
     path = tmp_path / "a"
     path.write_bytes(b"one\n\xff\nthree\n")
-    findings = Findings("skip")
-    assert list(stream_lines(path, findings)) == [(1, "one"), (3, "three")]
-    assert str(findings.items[0]).startswith(f"{path}:2: byte 0xff at position 0 is not UTF-8")
+    diagnostics = Diagnostics("skip")
+    assert list(stream_lines(path, diagnostics)) == [(1, "one"), (3, "three")]
+    assert str(diagnostics.items[0]).startswith(f"{path}:2: byte 0xff at position 0 is not UTF-8")
 
 
 def test_a_file_appears_only_when_it_is_complete(tmp_path):

@@ -8,8 +8,8 @@ import pytest
 
 from fuzzing import assert_reader_survives
 from hyperspan import Document, Mention, Sentence, corpora
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError, FormatError
-from hyperspan.findings import Findings
 
 SAMPLE = b"""Muscle pain and stiffness in both legs .
 0,1 ADR|0,0,3,6 ADR
@@ -83,21 +83,21 @@ def test_defects_are_named_with_their_place(tmp_path: Path, content: bytes, mess
     with pytest.raises(CorpusError) as caught:
         corpora.read(path)
     assert message in str(caught.value)
-    assert corpora.read(path, on_error="skip").findings.total >= 1
+    assert corpora.read(path, on_error="skip").diagnostics.total >= 1
 
 
 def test_reading_goes_on_after_the_next_blank_line(tmp_path: Path) -> None:
     path = _sample(tmp_path, b"one\ntwo\nthree\nfour\n\nno fever\n1,1 Finding\n\n")
     corpus = corpora.read(path, on_error="skip")
     assert [unit.tokens for unit in corpus] == [("no", "fever")]
-    assert corpus.findings.counts == {"malformed": 1}
+    assert corpus.diagnostics.counts == {"malformed": 1}
 
 
 def test_a_line_that_cannot_be_decoded_does_not_shift_the_others(tmp_path: Path) -> None:
     path = _sample(tmp_path, b"bad one\n0,0 \xff\n\nno fever\n1,1 Finding\n\n")
     corpus = corpora.read(path, on_error="skip")
     assert [unit.tokens for unit in corpus] == [("no", "fever")]
-    assert corpus.findings.counts == {"encoding": 1, "malformed": 1}
+    assert corpus.diagnostics.counts == {"encoding": 1, "malformed": 1}
 
 
 def test_a_text_file_is_recognised_by_its_content(tmp_path: Path) -> None:
@@ -154,17 +154,17 @@ def test_what_cannot_be_held_is_reported(tmp_path: Path, sentence: Sentence, mes
         corpora.write([sentence], tmp_path / "out.inline")
     assert message in str(caught.value)
     assert not (tmp_path / "out.inline").exists()
-    findings = Findings("skip")
-    corpora.write([sentence, Sentence(["kept"])], tmp_path / "out.inline", findings=findings)
-    assert findings.counts == {"not-held": 1}
+    diagnostics = Diagnostics("skip")
+    corpora.write([sentence, Sentence(["kept"])], tmp_path / "out.inline", diagnostics=diagnostics)
+    assert diagnostics.counts == {"not-held": 1}
     assert corpora.read(tmp_path / "out.inline").units[-1].tokens == ("kept",)
 
 
 def test_lost_names_and_columns_are_noted_but_do_not_stop_writing(tmp_path: Path) -> None:
-    findings = Findings("error")
+    diagnostics = Diagnostics("error")
     sentences = [Sentence([word], doc="n7", columns={"pos": ["X"]}) for word in ("one", "two")]
-    corpora.write(sentences, tmp_path / "out.inline", findings=findings)
-    assert findings.note_counts == {"doc-not-held": 2, "columns-not-held": 2}
+    corpora.write(sentences, tmp_path / "out.inline", diagnostics=diagnostics)
+    assert diagnostics.note_counts == {"doc-not-held": 2, "columns-not-held": 2}
 
 
 def test_documents_are_refused(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from fuzzing import assert_reader_survives
 from hyperspan import Document, Mention, Sentence, corpora
 from hyperspan.corpora.jsonl import record_of
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings
 from strategies import documents, sentences
 
 SENTENCE = {
@@ -112,7 +112,7 @@ def test_a_malformed_line_is_named_and_dropped(tmp_path, record, message):
     assert f"{path}:2: {message}" in str(raised.value)
     corpus = corpora.read(path, on_error="skip")
     assert len(corpus) == 1
-    assert corpus.findings.counts == {"malformed": 1}
+    assert corpus.diagnostics.counts == {"malformed": 1}
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_defective_mention_is_named_and_dropped(tmp_path, mention, kind, messa
     assert message in str(raised.value)
     corpus = corpora.read(path, on_error="skip")
     assert [len(unit.mentions) for unit in corpus] == [2]
-    assert corpus.findings.counts == {kind: 1}
+    assert corpus.diagnostics.counts == {kind: 1}
 
 
 @pytest.mark.parametrize("line", ["{", "nonsense", '{"text": "\\ud800"}', "NaN", "[" * 10_000, '{"a": 1} {"b": 2}'])
@@ -190,5 +190,5 @@ def test_the_reader_survives_damage(tmp_path):
 
 def test_lines_are_streamed(tmp_path):
     path = put(tmp_path, SENTENCE, DOCUMENT)
-    units = corpora.stream(path, format="jsonl", findings=Findings())
+    units = corpora.stream(path, format="jsonl", diagnostics=Diagnostics())
     assert next(units).doc == "a"

@@ -9,8 +9,8 @@ import pytest
 
 from fuzzing import assert_reader_survives
 from hyperspan import Document, Mention, Sentence, corpora
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings
 
 TEXT = "Left atrium is\r\nmildly dilated.\nNo effusion seen."
 XML = """<?xml version="1.0" encoding="UTF-8"?>
@@ -63,8 +63,8 @@ def _sample(folder: Path, xml: str | bytes = XML, *, name: str = PRIMARY, text: 
     return _put(folder / name, xml)
 
 
-def _written(tmp_path: Path, document: Document, findings: Findings | None = None) -> str:
-    corpora.write([document], tmp_path / "out", format="knowtator", overwrite=True, findings=findings)
+def _written(tmp_path: Path, document: Document, diagnostics: Diagnostics | None = None) -> str:
+    corpora.write([document], tmp_path / "out", format="knowtator", overwrite=True, diagnostics=diagnostics)
     return (tmp_path / "out" / f"{document.doc}.txt.knowtator.xml").read_bytes().decode()
 
 
@@ -139,10 +139,10 @@ def test_documents_from_elsewhere(tmp_path: Path) -> None:
 
 
 def test_what_is_lost_is_noted(tmp_path: Path) -> None:
-    findings = Findings("error")
+    diagnostics = Diagnostics("error")
     mention = Mention("Sign", [(0, 4)], 0.5, {"count": 3})
-    _written(tmp_path, Document("n7", TEXT, [mention], {"section": "x"}), findings)
-    assert findings.note_counts == {"attributes-not-held": 1, "mention-attributes-not-held": 1, "prob-not-held": 1}
+    _written(tmp_path, Document("n7", TEXT, [mention], {"section": "x"}), diagnostics)
+    assert diagnostics.note_counts == {"attributes-not-held": 1, "mention-attributes-not-held": 1, "prob-not-held": 1}
     (again,) = corpora.read(tmp_path / "out").units
     assert again.mentions[0].attributes == {}
 
@@ -184,7 +184,7 @@ def test_defects_are_named_with_their_place(tmp_path: Path, content: str | bytes
     with pytest.raises(CorpusError) as caught:
         corpora.read(path)
     assert message in str(caught.value)
-    assert corpora.read(path, on_error="skip").findings.total == 1
+    assert corpora.read(path, on_error="skip").diagnostics.total == 1
 
 
 def test_two_annotations_of_the_same_words_are_a_duplicate(tmp_path: Path) -> None:
@@ -216,9 +216,9 @@ def test_what_cannot_be_held_is_reported(tmp_path: Path, document: Document, mes
     with pytest.raises(CorpusError) as caught:
         corpora.write([document], tmp_path / "out", format="knowtator")
     assert message in str(caught.value)
-    findings = Findings("skip")
-    corpora.write([document, Document("kept", "")], tmp_path / "out", format="knowtator", findings=findings)
-    assert findings.counts == {"not-held": 1}
+    diagnostics = Diagnostics("skip")
+    corpora.write([document, Document("kept", "")], tmp_path / "out", format="knowtator", diagnostics=diagnostics)
+    assert diagnostics.counts == {"not-held": 1}
     assert "kept" in [unit.doc for unit in corpora.read(tmp_path / "out")]
 
 

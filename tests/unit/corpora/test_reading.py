@@ -9,8 +9,8 @@ import pytest
 from hyperspan import corpora
 from hyperspan.corpora import reading
 from hyperspan.corpora.format import Format, Item, checked_mention, documents_of, require, unique_mentions
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError, FormatError, MentionError
-from hyperspan.findings import Findings
 from hyperspan.mentions import Document, Mention, Sentence
 
 LINE = b'{"doc": "a", "tokens": ["no", "fever"], "mentions": []}\n'
@@ -108,14 +108,14 @@ def test_a_folder_above_the_one_that_was_named_is_no_split(tmp_path):
     assert corpora.read(tmp_path / "train").splits == ()
 
 
-def test_read_gathers_findings(tmp_path):
+def test_read_gathers_diagnostics(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(LINE + b"{\n" + LINE)
     with pytest.raises(CorpusError, match=r"a\.jsonl:2: the line is not JSON"):
         corpora.read(tmp_path)
     corpus = corpora.read(tmp_path, on_error="skip")
     assert len(corpus) == 2
-    assert corpus.findings is not None
-    assert corpus.findings.counts == {"not-json": 1}
+    assert corpus.diagnostics is not None
+    assert corpus.diagnostics.counts == {"not-json": 1}
 
 
 def test_a_file_that_cannot_be_opened_is_named(tmp_path, monkeypatch):
@@ -131,17 +131,17 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path, monkeypatch):
 
 def test_a_file_that_vanishes_is_reported(tmp_path):
     put(tmp_path, "a.jsonl", "b.jsonl")
-    findings = Findings("skip")
-    units = corpora.stream(tmp_path, findings=findings)
+    diagnostics = Diagnostics("skip")
+    units = corpora.stream(tmp_path, diagnostics=diagnostics)
     assert next(units).doc == "a"
     (tmp_path / "b.jsonl").unlink()
     assert list(units) == []
-    assert findings.counts == {"unreadable": 1}
-    assert "cannot be read: No such file or directory" in findings.items[0].message
+    assert diagnostics.counts == {"unreadable": 1}
+    assert "cannot be read: No such file or directory" in diagnostics.items[0].message
 
 
 def test_what_slips_through_a_format_still_gets_a_place(tmp_path, monkeypatch):
-    def broken(item: Item, findings: Findings):
+    def broken(item: Item, diagnostics: Diagnostics):
         yield Sentence(["a"])
         raise MentionError("this cannot be")
 
@@ -157,7 +157,7 @@ def test_what_slips_through_a_format_still_gets_a_place(tmp_path, monkeypatch):
 
 
 def test_a_checked_mention_takes_spans_in_any_order():
-    mention = checked_mention("X", [(4, 5), (0, 1), (1, 3)], Findings(), length=5, prob=0.5, attributes={"a": 1})
+    mention = checked_mention("X", [(4, 5), (0, 1), (1, 3)], Diagnostics(), length=5, prob=0.5, attributes={"a": 1})
     assert mention is not None
     assert (mention.parts, mention.prob, mention.attributes) == (((0, 3), (4, 5)), 0.5, {"a": 1})
 
@@ -176,19 +176,19 @@ def test_a_checked_mention_takes_spans_in_any_order():
 )
 def test_a_defective_mention_is_reported(type, spans, kind, message):
     with pytest.raises(CorpusError, match=rf"a\.ann:3: {message}"):
-        checked_mention(type, spans, Findings(), length=5, path=Path("a.ann"), line=3)
-    findings = Findings("skip")
-    assert checked_mention(type, spans, findings, length=5) is None
-    assert findings.counts == {kind: 1}
+        checked_mention(type, spans, Diagnostics(), length=5, path=Path("a.ann"), line=3)
+    diagnostics = Diagnostics("skip")
+    assert checked_mention(type, spans, diagnostics, length=5) is None
+    assert diagnostics.counts == {kind: 1}
 
 
 def test_mentions_that_come_again_are_reported():
     mention, other = Mention("X", [(0, 1)]), Mention("Y", [(0, 1)])
-    findings = Findings("skip")
-    assert unique_mentions([(mention, 1), (other, 2), (mention, 3)], findings) == [mention, other]
-    assert str(findings.items[0]) == "<input>:3: the 'X' mention [(0, 1)] was given before, on line 1 [duplicate]"
+    diagnostics = Diagnostics("skip")
+    assert unique_mentions([(mention, 1), (other, 2), (mention, 3)], diagnostics) == [mention, other]
+    assert str(diagnostics.items[0]) == "<input>:3: the 'X' mention [(0, 1)] was given before, on line 1 [duplicate]"
     with pytest.raises(CorpusError, match=r"a\.ann: the 'X' mention \[\(0, 1\)\] was given before\. "):
-        unique_mentions([(mention, None), (mention, None)], Findings(), path=Path("a.ann"))
+        unique_mentions([(mention, None), (mention, None)], Diagnostics(), path=Path("a.ann"))
 
 
 def test_units_of_the_wrong_kind_are_refused_with_advice():

@@ -9,8 +9,8 @@ import pytest
 
 from fuzzing import assert_reader_survives
 from hyperspan import Document, Mention, Sentence, corpora
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings
 
 NAME = "00017-000042-ECHO_REPORT"
 TEXT = "Left atrium is\r\nmildly dilated.\nNo effusion seen."
@@ -62,8 +62,8 @@ def test_one_file_for_many_reports(tmp_path: Path) -> None:
     path = _put(tmp_path / "pipe" / "all.pipe", "b.txt||D||C1||0||5\na.txt||D||C2||0||5\nb.txt||D||C2||7||12\n")
     corpus = corpora.read(path)
     assert [(unit.doc, len(unit.mentions)) for unit in corpus] == [("b", 2), ("a", 1)]
-    assert corpus.findings.note_counts == {"text-without-lines": 1}
-    assert "no line names the report 'c.txt'" in corpus.findings.notes["text-without-lines"].message
+    assert corpus.diagnostics.note_counts == {"text-without-lines": 1}
+    assert "no line names the report 'c.txt'" in corpus.diagnostics.notes["text-without-lines"].message
 
 
 def test_a_report_without_mentions_has_an_empty_file(tmp_path: Path) -> None:
@@ -84,18 +84,18 @@ def test_writing_and_reading_again(tmp_path: Path) -> None:
 def test_changed_mentions_are_written(tmp_path: Path) -> None:
     (document,) = corpora.read(_sample(tmp_path / "in")).units
     changed = document.with_mentions([Mention("Finding", [(0, 4), (23, 30)], attributes={"cui": "C9"})])
-    findings = Findings("error")
-    corpora.write([changed], tmp_path / "out", format="semeval", findings=findings)
+    diagnostics = Diagnostics("error")
+    corpora.write([changed], tmp_path / "out", format="semeval", diagnostics=diagnostics)
     assert (tmp_path / "out" / f"{NAME}.pipe").read_text() == f"{NAME}.text||Finding||C9||0||4||23||30\n"
-    assert not findings.notes
+    assert not diagnostics.notes
 
 
 def test_mentions_without_a_cui_are_noted(tmp_path: Path) -> None:
-    findings = Findings("error")
+    diagnostics = Diagnostics("error")
     document = Document("n7", "no fever", [Mention("F", [(3, 8)], 0.5, {"polarity": "-"})], {"section": "x"})
-    corpora.write([document], tmp_path / "out", format="semeval", findings=findings)
+    corpora.write([document], tmp_path / "out", format="semeval", diagnostics=diagnostics)
     assert (tmp_path / "out" / "n7.pipe").read_text() == "n7.text||F||CUI-less||3||8\n"
-    assert findings.note_counts == {
+    assert diagnostics.note_counts == {
         "no-cui": 1,
         "attributes-not-held": 1,
         "mention-attributes-not-held": 1,
@@ -130,7 +130,7 @@ def test_defects_are_named_with_their_place(tmp_path: Path, lines: str, message:
     with pytest.raises(CorpusError) as caught:
         corpora.read(path)
     assert message in str(caught.value)
-    assert corpora.read(path, on_error="skip").findings.total == 1
+    assert corpora.read(path, on_error="skip").diagnostics.total == 1
 
 
 def test_the_later_tasks_format_is_named(tmp_path: Path) -> None:
@@ -160,9 +160,9 @@ def test_what_cannot_be_held_is_reported(tmp_path: Path, document: Document, mes
     with pytest.raises(CorpusError) as caught:
         corpora.write([document], tmp_path / "out", format="semeval")
     assert message in str(caught.value)
-    findings = Findings("skip")
-    corpora.write([document, Document("kept", "")], tmp_path / "out", format="semeval", findings=findings)
-    assert findings.counts == {"not-held": 1}
+    diagnostics = Diagnostics("skip")
+    corpora.write([document, Document("kept", "")], tmp_path / "out", format="semeval", diagnostics=diagnostics)
+    assert diagnostics.counts == {"not-held": 1}
     assert "kept" in [unit.doc for unit in corpora.read(tmp_path / "out")]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hyperspan import Findings, Sentence
+from hyperspan import Diagnostics, Sentence
 from hyperspan.corpora import stream
 from hyperspan.errors import FeatureError
 from hyperspan.features import Extractor, FeatureBlock, Lexicon, TemplateSet
@@ -407,7 +407,7 @@ def test_options_must_make_sense():
 
 @pytest.mark.parametrize("name", ["chia/dev.jsonl", "pgxcorpus", "parseme/en"])
 def test_real_corpora(shared_data: Path, name: str):
-    units = stream(shared_data / name, findings=Findings("skip"))
+    units = stream(shared_data / name, diagnostics=Diagnostics("skip"))
     sentences = list(islice((unit for unit in units if isinstance(unit, Sentence)), 40))
     extractor = Extractor("default", CLUSTERS, LEXICON)
     assert len(sentences) == 40

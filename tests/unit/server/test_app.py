@@ -195,7 +195,7 @@ def test_a_stream_that_must_stop_says_so(client_of, recognizer, monkeypatch):
     response = client.post("/api/predict", {"text": TEXT * 100}, headers={"Accept": "application/x-ndjson"})
     *_, last = map(json.loads, response.text.splitlines())
     assert last["error"].startswith("something went wrong on our side")
-    assert client.app.state.work.n_under_way == 0
+    assert client.app.state.executor.n_under_way == 0
 
 
 def test_markup_and_control_characters_come_back_as_data(client):
@@ -334,7 +334,7 @@ def test_a_drawing_does_not_explode(client, format):
     assert "at most 1000 items" in refused(client.post("/api/export", asked | {"mentions": [mentions * 2]}), 422)
 
 
-def test_defects_of_annotations_are_findings(client):
+def test_defects_of_annotations_are_diagnostics(client):
     data = client.post(
         "/api/read-brat", {"text": "no fever", "ann": "T1\tF 3 8\tfever\nT2\tF 3 80\tx\nnonsense\n"}
     ).json()
@@ -425,7 +425,7 @@ def test_a_bug_is_not_shown_to_strangers(client, monkeypatch):
 
 def test_a_full_server_says_so_and_recovers(client_of, recognizer):
     client = client_of(create_app({"small": recognizer}, limits=Limits(threads=1, queue=0)))
-    work = client.app.state.work
+    work = client.app.state.executor
     work.n_under_way = 1
     for path, asked in (("/api/predict", {"text": TEXT}), ("/api/explain", {"text": "a"})):
         response = client.post(path, asked)
@@ -465,7 +465,7 @@ def test_what_takes_too_long_is_refused_and_the_place_is_free(client_of, recogni
         "the work was not done within 0.2 seconds and was given up; send less text at a time"
     )
     assert response.headers["retry-after"] == "5"
-    assert client.app.state.work.n_under_way == 0
+    assert client.app.state.executor.n_under_way == 0
     may_end.set()
 
 
@@ -477,7 +477,7 @@ def test_a_stream_that_takes_too_long_says_so_in_its_last_line(client_of, recogn
     assert head["model"] == "small"
     assert first["tokens"] == TOKENS
     assert last["error"].startswith("the work was not done within 2 seconds")
-    assert client.app.state.work.n_under_way == 0
+    assert client.app.state.executor.n_under_way == 0
     may_end.set()
 
 
@@ -498,7 +498,7 @@ def test_a_reader_who_leaves_a_stream_gives_its_place_back(recognizer):
     scope = {"type": "http", "method": "POST", "path": "/api/predict", "query_string": b"", "headers": headers}
     asyncio.run(app(scope, receive, send))
     assert sent[0]["status"] == 200
-    assert app.state.work.n_under_way == 0
+    assert app.state.executor.n_under_way == 0
 
 
 def test_work_stops_when_nobody_waits_for_it(recognizer, monkeypatch):
@@ -520,14 +520,14 @@ def test_work_stops_when_nobody_waits_for_it(recognizer, monkeypatch):
     scope = {"type": "http", "method": "POST", "path": "/api/predict", "query_string": b"", "headers": headers}
     asyncio.run(app(scope, receive, send))
     assert len(pieces) == 1
-    assert app.state.work.n_under_way == 0
+    assert app.state.executor.n_under_way == 0
 
 
 @pytest.mark.parametrize("path", ["/api/predict", "/api/explain", "/api/export"])
 def test_places_are_given_back_whatever_happens(client, path):
     for asked in ({}, {"text": TEXT}, {"text": "a", "model": "x"}, {"tokens": ["x"] * 301, "format": "html"}):
         client.post(path, asked)
-    assert client.app.state.work.n_under_way == 0
+    assert client.app.state.executor.n_under_way == 0
 
 
 # Whatever comes

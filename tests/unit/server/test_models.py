@@ -8,8 +8,8 @@ from contextlib import nullcontext
 import pytest
 
 from hyperspan.errors import MissingExtraError
+from hyperspan.server.errors import ApiError
 from hyperspan.server.models import Model, Models
-from hyperspan.server.refusals import Refused
 from hyperspan.text import annotator
 
 
@@ -17,7 +17,7 @@ def test_the_first_is_taken_where_none_is_named(recognizer, linear):
     models = Models({"b": recognizer, "a": linear})
     assert models.names == ["b", "a"]
     assert models.named(None) is models.default is models.named("b")
-    with pytest.raises(Refused, match=r"^404: there is no model 'c'; expected one of 'b', 'a'$"):
+    with pytest.raises(ApiError, match=r"^404: there is no model 'c'; expected one of 'b', 'a'$"):
         models.named("c")
 
 

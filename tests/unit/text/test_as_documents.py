@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperspan.findings import Findings
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.mentions import Document, Mention, Sentence
 from hyperspan.text import as_documents
 from strategies import sentences
@@ -31,14 +31,14 @@ def test_the_same_name_in_another_split_is_another_document():
 
 
 def test_what_a_text_cannot_hold_is_noted():
-    findings = Findings("error")
+    diagnostics = Diagnostics("error")
     units = [
         Sentence(["no"], doc="a", columns={"pos": ["DT"]}, attributes={"section": "plan", "ward": 7}),
         Sentence(["no"], doc="a", offsets=[(5, 7)], attributes={"ward": 7}),
     ]
-    (document,) = as_documents(units, findings)
+    (document,) = as_documents(units, diagnostics)
     assert document.attributes == {"ward": 7}
-    assert {kind: note.message for kind, note in findings.notes.items()} == {
+    assert {kind: note.message for kind, note in diagnostics.notes.items()} == {
         "columns-not-held": "a text holds no column 'pos' of its tokens",
         "offsets-not-held": "tokens are joined by blanks, not as they stood before",
         "attributes-not-held": "a text holds no attribute 'section' that only some sentences have",

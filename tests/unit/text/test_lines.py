@@ -60,5 +60,5 @@ def test_lines_know_where_they_are() -> None:
 
 
 def test_a_title_loses_its_ornaments() -> None:
-    assert title_of("## 1.2. Findings: ##") == "Findings"
+    assert title_of("## 1.2. Diagnostics: ##") == "Diagnostics"
     assert title_of("----") == ""

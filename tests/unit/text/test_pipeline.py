@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperspan import Document, Findings, Mention, Sentence
+from hyperspan import Diagnostics, Document, Mention, Sentence
 from hyperspan.errors import CorpusError, MentionError
 from hyperspan.text import as_sentences, join_sentences, split_document, whole_sentence
 
@@ -60,9 +60,9 @@ def test_what_a_corpus_says_of_section_and_note_type_is_kept() -> None:
 
 def test_a_mention_in_two_sentences_is_reported_with_its_place() -> None:
     document = Document("a", TEXT, [mention(TEXT, "hernia", "stomach")], place="notes.jsonl:3")
-    findings = Findings(on_error="skip")
-    assert not any(sentence.mentions for sentence in split_document(document, findings))
-    (finding,) = findings.items
+    diagnostics = Diagnostics(on_error="skip")
+    assert not any(sentence.mentions for sentence in split_document(document, diagnostics))
+    (finding,) = diagnostics.items
     assert (finding.kind, finding.path, finding.line) == ("crosses-sentence", "notes.jsonl", 3)
     assert str(finding) == (
         "notes.jsonl:3: the 'Finding' mention [(18, 24), (36, 43)] 'hernia … stomach' of document 'a' "
@@ -74,12 +74,12 @@ def test_a_mention_in_two_sentences_is_reported_with_its_place() -> None:
 
 def test_a_boundary_inside_a_token_is_dropped_or_widened() -> None:
     document = Document("a", TEXT, [Mention("Finding", [(18, 22)])], place="a.ann")
-    skipped, widened = Findings(on_error="skip"), Findings(on_error="widen")
+    skipped, widened = Diagnostics(on_error="skip"), Diagnostics(on_error="widen")
     assert split_document(document, skipped)[0].mentions == ()
     assert split_document(document, widened)[0].mentions == (Mention("Finding", [(3, 4)]),)
-    for findings in (skipped, widened):
-        assert findings.counts == {"inside-token": 1}
-        assert str(findings.items[0]) == (
+    for diagnostics in (skipped, widened):
+        assert diagnostics.counts == {"inside-token": 1}
+        assert str(diagnostics.items[0]) == (
             "a.ann: the 'Finding' mention [(18, 22)] 'hern' of document 'a' has a boundary inside a token; "
             "expected it at the token's edge, as in 'hernia' [inside-token]"
         )
@@ -88,20 +88,20 @@ def test_a_boundary_inside_a_token_is_dropped_or_widened() -> None:
 
 
 def test_a_mention_of_white_space_is_reported() -> None:
-    findings = Findings(on_error="widen")
-    assert split_document(Document("a", "x  y", [Mention("F", [(1, 3)])]), findings)[0].mentions == ()
-    assert findings.counts == {"no-token": 1}
-    assert "has a part with no token in it" in findings.items[0].message
-    assert split_document(Document("b", "  ", [Mention("F", [(0, 2)])]), findings) == []
-    assert findings.counts == {"no-token": 2}
+    diagnostics = Diagnostics(on_error="widen")
+    assert split_document(Document("a", "x  y", [Mention("F", [(1, 3)])]), diagnostics)[0].mentions == ()
+    assert diagnostics.counts == {"no-token": 1}
+    assert "has a part with no token in it" in diagnostics.items[0].message
+    assert split_document(Document("b", "  ", [Mention("F", [(0, 2)])]), diagnostics) == []
+    assert diagnostics.counts == {"no-token": 2}
 
 
 def test_mentions_that_become_equal_are_reported() -> None:
     document = Document("a", "hernia", [Mention("F", [(0, 3)]), Mention("F", [(0, 6)])])
-    findings = Findings(on_error="widen")
-    assert split_document(document, findings)[0].mentions == (Mention("F", [(0, 1)]),)
-    assert findings.counts == {"inside-token": 1, "duplicate": 1}
-    assert "covers the same tokens as [(0, 3)]" in findings.items[1].message
+    diagnostics = Diagnostics(on_error="widen")
+    assert split_document(document, diagnostics)[0].mentions == (Mention("F", [(0, 1)]),)
+    assert diagnostics.counts == {"inside-token": 1, "duplicate": 1}
+    assert "covers the same tokens as [(0, 3)]" in diagnostics.items[1].message
 
 
 def test_prob_and_attributes_of_mentions_are_kept() -> None:
@@ -113,8 +113,8 @@ def test_prob_and_attributes_of_mentions_are_kept() -> None:
 def test_boundaries_do_not_depend_on_mentions() -> None:
     bare = Document("a", TEXT)
     gold = bare.with_mentions([Mention("F", [(0, len(TEXT))])])
-    findings = Findings(on_error="skip")
-    assert [s.tokens for s in split_document(bare)] == [s.tokens for s in split_document(gold, findings)]
+    diagnostics = Diagnostics(on_error="skip")
+    assert [s.tokens for s in split_document(bare)] == [s.tokens for s in split_document(gold, diagnostics)]
 
 
 def test_whole_documents_keep_mentions_across_sentences() -> None:
@@ -206,20 +206,20 @@ def test_real_documents_lose_only_what_is_explained(
 ) -> None:
     corpora = pytest.importorskip("hyperspan.corpora")
     corpus = corpora.read(shared_data / folder, format="brat", on_error="skip")
-    findings = Findings(on_error="skip")
+    diagnostics = Diagnostics(on_error="skip")
     kept = 0
     for document in corpus:
-        sentences = split_document(document, findings)
+        sentences = split_document(document, diagnostics)
         back = join_sentences(sentences, document.text)
         kept += len(back.mentions)
         trimmed = {(m.type, tuple(_words(document.text, m))) for m in document.mentions}
         assert {(m.type, tuple(_words(back.text, m))) for m in back.mentions} <= trimmed
         covered = [document.text[start:end] for s in sentences for start, end in s.offsets or ()]
         assert "".join(covered) == "".join(document.text.split())
-    assert findings.counts.get("crosses-sentence", 0) == n_crossing
-    assert findings.counts.get("inside-token", 0) == n_inside
-    assert kept == corpus.n_mentions - findings.total
-    crossing = [finding for finding in findings.items if finding.kind == "crosses-sentence"]
+    assert diagnostics.counts.get("crosses-sentence", 0) == n_crossing
+    assert diagnostics.counts.get("inside-token", 0) == n_inside
+    assert kept == corpus.n_mentions - diagnostics.total
+    crossing = [finding for finding in diagnostics.items if finding.kind == "crosses-sentence"]
     assert all(any(doc in f.message and f"'{type}'" in f.message for doc, type in CROSSING) for f in crossing)
 
 

@@ -8,7 +8,7 @@ import { EXAMPLES, SAMPLE } from "./examples.js";
 import { acceptDrops, openFiles } from "./files.js";
 import { compare, scores } from "./gold.js";
 import { toggleHypergraph } from "./hypergraph.js";
-import { lightMentions } from "./light.js";
+import { lightMentions } from "./highlight.js";
 import { showModel } from "./model.js";
 import { Results } from "./results.js";
 import { State } from "./state.js";

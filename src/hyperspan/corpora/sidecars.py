@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from hyperspan.corpora.files import document_path, read_text
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings, quoted
 from hyperspan.mentions import NOTHING, Document
 
 TEXT_SUFFIXES = (".txt", ".text")
@@ -59,14 +59,14 @@ class TextFolder:
         Where to write.
     suffix : str
         That of the text files.
-    findings : Findings
+    diagnostics : Diagnostics
         Takes documents that cannot be written, and notes those that will not be read together with the others.
     """
 
-    def __init__(self, folder: Path, suffix: str, findings: Findings) -> None:
+    def __init__(self, folder: Path, suffix: str, diagnostics: Diagnostics) -> None:
         self.folder = folder
         self.suffix = suffix
-        self.findings = findings
+        self.diagnostics = diagnostics
         self._used: set[str] = set()
         self._above: set[str] = set()
 
@@ -85,14 +85,14 @@ class TextFolder:
         return path
 
     def _report(self, document: Document, message: str) -> None:
-        self.findings.report("not-held", message, path=document.place or None)
+        self.diagnostics.report("not-held", message, path=document.place or None)
 
     def _note_mixed(self, doc: str) -> None:
         *parts, _ = doc.split("/")
         above = {"/".join(parts[:depth]) for depth in range(len(parts))}
         own = "/".join(parts)
         if self._used & above or own in self._above:
-            self.findings.note(
+            self.diagnostics.note(
                 "mixed-folders",
                 f"document {quoted(doc)} is in a folder above or below that of another; sub-folders are read only if "
                 "no document stands above them, so read them one by one",
@@ -101,19 +101,19 @@ class TextFolder:
         self._above |= above
 
 
-def read_companion(name: str, annotations: Path, findings: Findings, *, line: int | None = None) -> str | None:
+def read_sidecar(name: str, annotations: Path, diagnostics: Diagnostics, *, line: int | None = None) -> str | None:
     """Read the text ``name`` that a file of annotations speaks of, or report why that cannot be done.
 
     It is looked for beside the annotations, then in the folders beside theirs (``text/`` beside ``pipe/``), as ``.txt``
     and as ``.text``. The name cannot lead anywhere else.
     """
     try:
-        found = find_companion(name, annotations)
+        found = find_sidecar(name, annotations)
     except CorpusError as error:
-        findings.report("hostile-name", error.message, path=str(annotations), line=line)
+        diagnostics.report("hostile-name", error.message, path=str(annotations), line=line)
         return None
     if not found:
-        findings.report(
+        diagnostics.report(
             "no-text",
             f"there is no text {quoted(stem_of(name) + '.txt')} or '.text' beside the annotations or in a folder "
             "beside theirs",
@@ -123,12 +123,12 @@ def read_companion(name: str, annotations: Path, findings: Findings, *, line: in
         return None
     if len({path.read_bytes() for path in found}) > 1:
         listed = " and ".join(str(path) for path in found)
-        findings.report("ambiguous-text", f"there are several texts of this name: {listed}", path=str(annotations))
+        diagnostics.report("ambiguous-text", f"there are several texts of this name: {listed}", path=str(annotations))
         return None
-    return read_text(found[0], findings)
+    return read_text(found[0], diagnostics)
 
 
-def find_companion(name: str, annotations: Path) -> list[Path]:
+def find_sidecar(name: str, annotations: Path) -> list[Path]:
     """Return the files that a text may be in: one beside the annotations, or else all in folders beside theirs.
 
     Raises

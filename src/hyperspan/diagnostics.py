@@ -1,6 +1,6 @@
 """What a reader found wrong, and what the caller wants done about it.
 
-Readers never repair silently. They report each defect to a `Findings` and go on only if the caller asked for it.
+Readers never repair silently. They report each defect to a `Diagnostics` and go on only if the caller asked for it.
 """
 
 from __future__ import annotations
@@ -9,19 +9,19 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
-from hyperspan.errors import CorpusError, UsageError, place
+from hyperspan.errors import CorpusError, UsageError, location
 
 OnError = Literal["error", "skip", "widen"]
 ON_ERROR: tuple[OnError, ...] = ("error", "skip", "widen")
 
-KEPT_FINDINGS = 10_000
-"""How many findings are kept word for word; beyond that they are only counted."""
+KEPT_DIAGNOSTICS = 10_000
+"""How many diagnostics are kept word for word; beyond that they are only counted."""
 
 _LONGEST_VALUE = 80
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnostic:
     """One defect: what kind, where, and in words."""
 
     kind: str
@@ -30,14 +30,14 @@ class Finding:
     line: int | None = None
 
     def __str__(self) -> str:
-        return f"{place(self.path, self.line)}: {self.message} [{self.kind}]"
+        return f"{location(self.path, self.line)}: {self.message} [{self.kind}]"
 
     def as_dict(self) -> dict[str, object]:
         """Return the finding as plain data, for ``--json``."""
         return {"kind": self.kind, "path": self.path, "line": self.line, "message": self.message}
 
 
-class Findings:
+class Diagnostics:
     """Collects defects under one policy.
 
     Parameters
@@ -49,22 +49,22 @@ class Findings:
 
     Attributes
     ----------
-    items : list of Finding
-        The first `KEPT_FINDINGS` findings.
+    items : list of Diagnostic
+        The first `KEPT_DIAGNOSTICS` diagnostics.
     counts : Counter
         How often each kind was found.
-    notes : dict of str to Finding
+    notes : dict of str to Diagnostic
         What the reader should know but is no defect, such as what a format cannot hold: the first case of each kind.
     note_counts : Counter
         How often each kind was noted.
 
     Examples
     --------
-    >>> findings = Findings(on_error="skip")
-    >>> findings.report("reversed-part", "part '48 43' ends before it starts", path="note.ann", line=12)
-    >>> print(findings.items[0])
+    >>> diagnostics = Diagnostics(on_error="skip")
+    >>> diagnostics.report("reversed-part", "part '48 43' ends before it starts", path="note.ann", line=12)
+    >>> print(diagnostics.items[0])
     note.ann:12: part '48 43' ends before it starts [reversed-part]
-    >>> findings.total
+    >>> diagnostics.total
     1
     """
 
@@ -72,9 +72,9 @@ class Findings:
         if on_error not in ON_ERROR:
             raise UsageError(f"on_error is {on_error!r}, but must be one of {', '.join(ON_ERROR)}")
         self.on_error = on_error
-        self.items: list[Finding] = []
+        self.items: list[Diagnostic] = []
         self.counts: Counter[str] = Counter()
-        self.notes: dict[str, Finding] = {}
+        self.notes: dict[str, Diagnostic] = {}
         self.note_counts: Counter[str] = Counter()
 
     @property
@@ -99,26 +99,26 @@ class Findings:
                 line=line,
             )
         self.counts[kind] += 1
-        if len(self.items) < KEPT_FINDINGS:
-            self.items.append(Finding(kind, message, path, line))
+        if len(self.items) < KEPT_DIAGNOSTICS:
+            self.items.append(Diagnostic(kind, message, path, line))
 
     def note(self, kind: str, message: str, *, path: str | None = None, line: int | None = None) -> None:
         """Record something worth knowing that is no defect; it never raises and is not part of `total`.
 
         Examples
         --------
-        >>> findings = Findings(on_error="error")
-        >>> findings.note("columns-not-held", "the format 'inline' holds no column 'pos'")
-        >>> findings.total, findings.note_counts["columns-not-held"]
+        >>> diagnostics = Diagnostics(on_error="error")
+        >>> diagnostics.note("columns-not-held", "the format 'inline' holds no column 'pos'")
+        >>> diagnostics.total, diagnostics.note_counts["columns-not-held"]
         (0, 1)
         """
-        self.notes.setdefault(kind, Finding(kind, message, path, line))
+        self.notes.setdefault(kind, Diagnostic(kind, message, path, line))
         self.note_counts[kind] += 1
 
-    def merge(self, other: Findings) -> None:
+    def merge(self, other: Diagnostics) -> None:
         """Add what another reader found."""
         self.counts.update(other.counts)
-        self.items.extend(other.items[: KEPT_FINDINGS - len(self.items)])
+        self.items.extend(other.items[: KEPT_DIAGNOSTICS - len(self.items)])
         self.note_counts.update(other.note_counts)
         for kind, first in other.notes.items():
             self.notes.setdefault(kind, first)

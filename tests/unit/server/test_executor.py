@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import pytest
 
 from hyperspan.server import Limits
-from hyperspan.server.refusals import Refused
-from hyperspan.server.work import Work
+from hyperspan.server.errors import ApiError
+from hyperspan.server.executor import Executor
 
 
 class Gate:
@@ -39,45 +39,45 @@ async def begun(gate: Gate) -> None:
 
 def test_results_and_errors_come_back():
     async def ask() -> int:
-        work = Work(Limits(threads=1))
-        with work.place() as place:
+        executor = Executor(Limits(threads=1))
+        with executor.slot() as slot:
             with pytest.raises(KeyError, match="no such word"):
-                await place.run({}.__getitem__, "no such word")
-            return await place.run(len, "abc")
+                await slot.run({}.__getitem__, "no such word")
+            return await slot.run(len, "abc")
 
     assert asyncio.run(ask()) == 3
 
 
 def test_a_full_house_is_said_at_once_and_places_come_back():
     async def ask() -> None:
-        work = Work(Limits(threads=1, queue=1))
-        first, second = work.place(), work.place()
-        with pytest.raises(Refused, match="2 requests are under way, as many as are taken at a time") as refused:
-            work.place()
+        executor = Executor(Limits(threads=1, queue=1))
+        first, second = executor.slot(), executor.slot()
+        with pytest.raises(ApiError, match="2 requests are under way, as many as are taken at a time") as refused:
+            executor.slot()
         assert refused.value.status_code == 503
         assert refused.value.headers == {"Retry-After": "1"}
         first.leave()
         first.leave()
-        assert work.n_under_way == 1
-        with work.place():
-            assert work.n_under_way == 2
+        assert executor.n_under_way == 1
+        with executor.slot():
+            assert executor.n_under_way == 2
         second.leave()
-        assert work.n_under_way == 0
+        assert executor.n_under_way == 0
 
     asyncio.run(ask())
 
 
 def test_what_takes_too_long_is_given_up(gate):
     async def ask() -> None:
-        work = Work(Limits(threads=1, seconds=0.05))
-        expected = pytest.raises(Refused, match=r"not done within 0\.05 seconds and was given up")
-        with work.place() as place, expected as refused:
-            await place.run(gate)
+        executor = Executor(Limits(threads=1, seconds=0.05))
+        expected = pytest.raises(ApiError, match=r"not done within 0\.05 seconds and was given up")
+        with executor.slot() as slot, expected as refused:
+            await slot.run(gate)
         assert refused.value.status_code == 503
-        assert work.n_under_way == 0
+        assert executor.n_under_way == 0
         gate.may_end.set()
-        with work.place() as place:
-            assert await place.run(len, "ab") == 2
+        with executor.slot() as slot:
+            assert await slot.run(len, "ab") == 2
 
     asyncio.run(ask())
 
@@ -87,24 +87,24 @@ def test_the_time_is_that_of_the_request_not_of_its_pieces():
 
     async def ask() -> None:
         nonlocal n_done
-        with Work(Limits(threads=1, seconds=0.2)).place() as place:
+        with Executor(Limits(threads=1, seconds=0.2)).slot() as slot:
             while n_done < 1000:
-                await place.run(threading.Event().wait, 0.02)
+                await slot.run(threading.Event().wait, 0.02)
                 n_done += 1
 
-    with pytest.raises(Refused, match=r"not done within 0\.2 seconds"):
+    with pytest.raises(ApiError, match=r"not done within 0\.2 seconds"):
         asyncio.run(ask())
     assert n_done < 20
 
 
 def test_what_was_cancelled_before_its_turn_never_runs(gate):
     async def ask() -> list[str]:
-        work = Work(Limits(threads=1))
+        executor = Executor(Limits(threads=1))
         ran: list[str] = []
-        running = asyncio.create_task(work.run(gate))
+        running = asyncio.create_task(executor.run(gate))
         await begun(gate)
-        waiting = asyncio.create_task(work.run(ran.append, "cancelled"))
-        after = asyncio.create_task(work.run(ran.append, "kept"))
+        waiting = asyncio.create_task(executor.run(ran.append, "cancelled"))
+        after = asyncio.create_task(executor.run(ran.append, "kept"))
         await asyncio.sleep(0)
         waiting.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -119,19 +119,19 @@ def test_what_was_cancelled_before_its_turn_never_runs(gate):
 
 def test_a_long_text_does_not_keep_a_sentence_waiting():
     async def ask() -> list[str]:
-        work = Work(Limits(threads=1))
+        executor = Executor(Limits(threads=1))
         done: list[str] = []
 
         async def long() -> None:
-            with work.place() as place:
+            with executor.slot() as slot:
                 for piece in range(50):
-                    await place.run(done.append, f"long {piece}")
+                    await slot.run(done.append, f"long {piece}")
 
         async def short() -> None:
             while len(done) < 3:
                 await asyncio.sleep(0)
-            with work.place() as place:
-                await place.run(done.append, "short")
+            with executor.slot() as slot:
+                await slot.run(done.append, "short")
 
         await asyncio.gather(long(), short())
         return done
@@ -143,12 +143,12 @@ def test_a_long_text_does_not_keep_a_sentence_waiting():
 
 def test_closing_drops_what_waits(gate):
     async def ask() -> None:
-        work = Work(Limits(threads=1))
-        running = asyncio.create_task(work.run(gate))
+        executor = Executor(Limits(threads=1))
+        running = asyncio.create_task(executor.run(gate))
         await begun(gate)
-        waiting = asyncio.create_task(work.run(len, "ab"))
+        waiting = asyncio.create_task(executor.run(len, "ab"))
         await asyncio.sleep(0)
-        work.close()
+        executor.close()
         gate.may_end.set()
         assert await running == "done"
         with pytest.raises(asyncio.CancelledError):

@@ -13,14 +13,14 @@ from concurrent.futures import ThreadPoolExecutor
 from types import TracebackType
 from typing import ParamSpec, TypeVar
 
+from hyperspan.server.errors import too_many, too_slow
 from hyperspan.server.limits import Limits
-from hyperspan.server.refusals import too_many, too_slow
 
 Args = ParamSpec("Args")
 Result = TypeVar("Result")
 
 
-class Work:
+class Executor:
     """Hands out places, and runs pieces of work in threads.
 
     Parameters
@@ -38,16 +38,16 @@ class Work:
 
         Raises
         ------
-        Refused
+        ApiError
             With status 503.
         """
         if self.n_under_way >= self._limits.places:
             raise too_many(self._limits.places)
 
-    def place(self) -> Place:
+    def slot(self) -> Slot:
         """Return a place for one request, or refuse it as `check_room` does."""
         self.check_room()
-        return Place(self, self._limits.seconds)
+        return Slot(self, self._limits.seconds)
 
     async def run(self, work: Callable[Args, Result], *args: Args.args, **kwargs: Args.kwargs) -> Result:
         """Run one piece of work in a thread; a piece whose request is gone before its turn is not run at all."""
@@ -59,28 +59,28 @@ class Work:
         self._pool.shutdown(wait=False, cancel_futures=True)
 
 
-class Place:
+class Slot:
     """A place for one request, from when it is accepted until its answer is sent, and the time it has.
 
     Leaving it twice does no harm.
     """
 
-    def __init__(self, work: Work, seconds: float) -> None:
-        self._work = work
+    def __init__(self, executor: Executor, seconds: float) -> None:
+        self._executor = executor
         self._seconds = seconds
         self._deadline = asyncio.get_running_loop().time() + seconds
         self._is_taken = True
-        work.n_under_way += 1
+        executor.n_under_way += 1
 
     async def run(self, work: Callable[Args, Result], *args: Args.args, **kwargs: Args.kwargs) -> Result:
         """Run one piece of work, within the time that is left.
 
         Raises
         ------
-        Refused
+        ApiError
             With status 503, when the time is over.
         """
-        return await self.in_time(self._work.run(work, *args, **kwargs))
+        return await self.in_time(self._executor.run(work, *args, **kwargs))
 
     async def in_time(self, what: Awaitable[Result]) -> Result:
         """Wait for something, within the time that is left."""
@@ -94,9 +94,9 @@ class Place:
         """Give the place back."""
         if self._is_taken:
             self._is_taken = False
-            self._work.n_under_way -= 1
+            self._executor.n_under_way -= 1
 
-    def __enter__(self) -> Place:
+    def __enter__(self) -> Slot:
         return self
 
     def __exit__(

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from hyperspan import Document
-from hyperspan.corpora.companions import TextFolder, attributes_of, attributes_told, find_companion, read_companion
+from hyperspan.corpora.sidecars import TextFolder, attributes_of, attributes_told, find_sidecar, read_sidecar
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError
-from hyperspan.findings import Findings
 
 
 def _put(path: Path, content: str = "no fever") -> Path:
@@ -23,25 +23,25 @@ def _put(path: Path, content: str = "no fever") -> Path:
 def test_it_is_found_beside_or_in_a_folder_beside(tmp_path: Path, name: str, file: str) -> None:
     text = _put(tmp_path / file)
     annotations = _put(tmp_path / "pipe" / "a.pipe")
-    assert find_companion(name, annotations) == [text]
-    assert read_companion(name, annotations, Findings()) == "no fever"
+    assert find_sidecar(name, annotations) == [text]
+    assert read_sidecar(name, annotations, Diagnostics()) == "no fever"
 
 
 def test_the_one_beside_comes_first(tmp_path: Path) -> None:
     annotations = _put(tmp_path / "pipe" / "a.pipe")
     _put(tmp_path / "text" / "a.txt", "other")
     _put(tmp_path / "pipe" / "a.text", "mine")
-    assert read_companion("a.txt", annotations, Findings()) == "mine"
+    assert read_sidecar("a.txt", annotations, Diagnostics()) == "mine"
 
 
 def test_two_different_texts_are_not_guessed_between(tmp_path: Path) -> None:
     annotations = _put(tmp_path / "pipe" / "a.pipe")
     _put(tmp_path / "one" / "a.txt", "same")
     _put(tmp_path / "two" / "a.txt", "same")
-    assert read_companion("a.txt", annotations, Findings()) == "same"
+    assert read_sidecar("a.txt", annotations, Diagnostics()) == "same"
     _put(tmp_path / "two" / "a.txt", "different")
     with pytest.raises(CorpusError, match="there are several texts of this name"):
-        read_companion("a.txt", annotations, Findings())
+        read_sidecar("a.txt", annotations, Diagnostics())
 
 
 @pytest.mark.parametrize(
@@ -62,17 +62,17 @@ def test_names_lead_nowhere_else(tmp_path: Path, name: str) -> None:
     _put(tmp_path / "secret.txt", "secret")
     annotations = _put(tmp_path / "corpus" / "pipe" / "a.pipe")
     with pytest.raises(CorpusError, match="cannot be a file name"):
-        read_companion(name, annotations, Findings(), line=3)
-    findings = Findings("skip")
-    assert read_companion(name, annotations, findings, line=3) is None
-    assert findings.counts == {"hostile-name": 1}
-    assert findings.items[0].line == 3
+        read_sidecar(name, annotations, Diagnostics(), line=3)
+    diagnostics = Diagnostics("skip")
+    assert read_sidecar(name, annotations, diagnostics, line=3) is None
+    assert diagnostics.counts == {"hostile-name": 1}
+    assert diagnostics.items[0].line == 3
 
 
 def test_a_missing_text_is_reported(tmp_path: Path) -> None:
     annotations = _put(tmp_path / "pipe" / "a.pipe")
     with pytest.raises(CorpusError, match=r"there is no text 'a.txt' or '.text' beside the annotations"):
-        read_companion("a.txt", annotations, Findings())
+        read_sidecar("a.txt", annotations, Diagnostics())
 
 
 def test_note_types() -> None:
@@ -95,9 +95,9 @@ def test_note_types() -> None:
 )
 def test_documents_that_cannot_have_a_file(tmp_path: Path, doc: str, message: str) -> None:
     _put(tmp_path / "a.txt")
-    findings = Findings("skip")
-    assert TextFolder(tmp_path, ".txt", findings).new_path(Document(doc, "")) is None
-    assert [finding.message.startswith(message) for finding in findings.items] == [True]
+    diagnostics = Diagnostics("skip")
+    assert TextFolder(tmp_path, ".txt", diagnostics).new_path(Document(doc, "")) is None
+    assert [finding.message.startswith(message) for finding in diagnostics.items] == [True]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_documents_that_cannot_have_a_file(tmp_path: Path, doc: str, message: st
     ],
 )
 def test_documents_above_others_are_noted(tmp_path: Path, docs: list[str], n_noted: int) -> None:
-    findings = Findings("error")
-    texts = TextFolder(tmp_path, ".txt", findings)
+    diagnostics = Diagnostics("error")
+    texts = TextFolder(tmp_path, ".txt", diagnostics)
     assert [texts.new_path(Document(doc, "")) for doc in docs] == [tmp_path / f"{doc}.txt" for doc in docs]
-    assert findings.note_counts["mixed-folders"] == n_noted
+    assert diagnostics.note_counts["mixed-folders"] == n_noted

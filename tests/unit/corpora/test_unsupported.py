@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from hyperspan import Document, Mention, Sentence
-from hyperspan.corpora.losses import AllBut, note_losses, same_mentions
-from hyperspan.findings import Findings
+from hyperspan.corpora.unsupported import AllBut, note_unsupported, same_mentions
+from hyperspan.diagnostics import Diagnostics
 
 SENTENCE = Sentence(
     ["no", "fever"],
@@ -17,9 +17,9 @@ SENTENCE = Sentence(
 
 
 def test_every_loss_is_noted_once_for_a_sentence() -> None:
-    findings = Findings("error")
-    note_losses(SENTENCE, "inline", findings)
-    assert findings.note_counts == {
+    diagnostics = Diagnostics("error")
+    note_unsupported(SENTENCE, "inline", diagnostics)
+    assert diagnostics.note_counts == {
         "doc-not-held": 1,
         "attributes-not-held": 1,
         "columns-not-held": 1,
@@ -27,30 +27,30 @@ def test_every_loss_is_noted_once_for_a_sentence() -> None:
         "mention-attributes-not-held": 1,
         "prob-not-held": 1,
     }
-    assert findings.notes["attributes-not-held"].message == (
+    assert diagnostics.notes["attributes-not-held"].message == (
         "the format 'inline' holds no attribute 'section' (document 'n7')"
     )
 
 
 def test_what_is_held_is_not_noted() -> None:
-    findings = Findings("error")
-    note_losses(
+    diagnostics = Diagnostics("error")
+    note_unsupported(
         SENTENCE,
         "some",
-        findings,
+        diagnostics,
         doc=True,
         attributes={"section"},
         columns={"pos"},
         mention_attributes=AllBut("type"),
         prob=True,
     )
-    assert findings.note_counts == {"offsets-not-held": 1}
+    assert diagnostics.note_counts == {"offsets-not-held": 1}
 
 
 def test_a_bare_document_loses_nothing() -> None:
-    findings = Findings("error")
-    note_losses(Document("", "no fever", [Mention("Finding", [(3, 8)])]), "some", findings)
-    assert not findings.notes
+    diagnostics = Diagnostics("error")
+    note_unsupported(Document("", "no fever", [Mention("Finding", [(3, 8)])]), "some", diagnostics)
+    assert not diagnostics.notes
 
 
 def test_same_mentions_looks_at_attributes_and_probabilities() -> None:

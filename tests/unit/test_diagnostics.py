@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from hyperspan import findings as findings_module
+from hyperspan import diagnostics as diagnostics_module
+from hyperspan.diagnostics import Diagnostic, Diagnostics, quoted
 from hyperspan.errors import CorpusError, UsageError
-from hyperspan.findings import Finding, Findings, quoted
 
 
 def test_error_raises_with_place_and_advice():
     with pytest.raises(CorpusError) as raised:
-        Findings().report("odd", "this is odd", path="note.ann", line=3)
+        Diagnostics().report("odd", "this is odd", path="note.ann", line=3)
     assert str(raised.value) == (
         "note.ann:3: this is odd. "
         'Correct it, or read with on_error="skip" (--on-error skip) to drop and count such cases.'
@@ -20,61 +20,61 @@ def test_error_raises_with_place_and_advice():
 
 @pytest.mark.parametrize("on_error", ["skip", "widen"])
 def test_otherwise_defects_are_counted(on_error):
-    findings = Findings(on_error)
-    findings.report("odd", "one", path="a", line=1)
-    findings.report("odd", "two")
-    findings.report("even", "three")
-    assert findings.counts == {"odd": 2, "even": 1}
-    assert findings.total == 3
-    assert findings.summary() == "3 findings: 1 even, 2 odd"
-    assert [str(finding) for finding in findings.items] == [
+    diagnostics = Diagnostics(on_error)
+    diagnostics.report("odd", "one", path="a", line=1)
+    diagnostics.report("odd", "two")
+    diagnostics.report("even", "three")
+    assert diagnostics.counts == {"odd": 2, "even": 1}
+    assert diagnostics.total == 3
+    assert diagnostics.summary() == "3 findings: 1 even, 2 odd"
+    assert [str(finding) for finding in diagnostics.items] == [
         "a:1: one [odd]",
         "<input>: two [odd]",
         "<input>: three [even]",
     ]
-    assert findings.widens == (on_error == "widen")
+    assert diagnostics.widens == (on_error == "widen")
 
 
 def test_summary_of_nothing_and_of_one():
-    findings = Findings("skip")
-    assert findings.summary() == "nothing found"
-    findings.report("odd", "one")
-    assert findings.summary() == "1 finding: 1 odd"
+    diagnostics = Diagnostics("skip")
+    assert diagnostics.summary() == "nothing found"
+    diagnostics.report("odd", "one")
+    assert diagnostics.summary() == "1 finding: 1 odd"
 
 
 def test_an_unknown_policy_is_refused():
     with pytest.raises(UsageError, match="on_error is 'ignore', but must be one of error, skip, widen"):
-        Findings("ignore")
+        Diagnostics("ignore")
 
 
 def test_only_the_first_findings_are_kept_word_for_word(monkeypatch):
-    monkeypatch.setattr(findings_module, "KEPT_FINDINGS", 3)
-    findings, more = Findings("skip"), Findings("skip")
+    monkeypatch.setattr(diagnostics_module, "KEPT_DIAGNOSTICS", 3)
+    diagnostics, more = Diagnostics("skip"), Diagnostics("skip")
     for number in range(2):
-        findings.report("odd", str(number))
+        diagnostics.report("odd", str(number))
     for number in range(5):
         more.report("odd", str(number))
-    findings.merge(more)
-    assert [finding.message for finding in findings.items] == ["0", "1", "0"]
-    assert findings.counts == {"odd": 7}
+    diagnostics.merge(more)
+    assert [finding.message for finding in diagnostics.items] == ["0", "1", "0"]
+    assert diagnostics.counts == {"odd": 7}
 
 
 def test_notes_never_raise_and_do_not_count_as_defects():
-    findings, more = Findings("error"), Findings("error")
-    findings.note("lost", "first")
+    diagnostics, more = Diagnostics("error"), Diagnostics("error")
+    diagnostics.note("lost", "first")
     more.note("lost", "second")
     more.note("other", "third", path="a", line=2)
-    findings.merge(more)
-    assert findings.total == 0
-    assert findings.note_counts == {"lost": 2, "other": 1}
-    assert {kind: str(note) for kind, note in findings.notes.items()} == {
+    diagnostics.merge(more)
+    assert diagnostics.total == 0
+    assert diagnostics.note_counts == {"lost": 2, "other": 1}
+    assert {kind: str(note) for kind, note in diagnostics.notes.items()} == {
         "lost": "<input>: first [lost]",
         "other": "a:2: third [other]",
     }
 
 
 def test_a_finding_as_plain_data():
-    assert Finding("odd", "this is odd", "a", 3).as_dict() == {
+    assert Diagnostic("odd", "this is odd", "a", 3).as_dict() == {
         "kind": "odd",
         "path": "a",
         "line": 3,

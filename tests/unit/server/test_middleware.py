@@ -10,8 +10,8 @@ import orjson
 import pytest
 
 from hyperspan.server import Limits
-from hyperspan.server.guard import HEADERS, Guard, ReaderGoneError, host_of
-from hyperspan.server.refusals import Refused
+from hyperspan.server.errors import ApiError
+from hyperspan.server.middleware import HEADERS, Middleware, ReaderGoneError, host_of
 
 SMALL = Limits(body=10, seconds=0.1)
 
@@ -54,7 +54,7 @@ def ask(
 
     raw = [(name.encode(), value.encode("latin-1")) for name, value in (headers or {}).items()]
     scope = {"type": "http", "method": "POST", "path": path, "headers": raw}
-    guard = Guard(echo, SMALL, None if hosts is None else list(hosts))
+    guard = Middleware(echo, SMALL, None if hosts is None else list(hosts))
     asyncio.run(guard(scope, receive, send))
     return sent
 
@@ -83,7 +83,7 @@ def test_a_length_that_is_too_large_is_refused_before_anything_is_read(length):
 
 
 def test_a_body_without_a_length_is_counted():
-    with pytest.raises(Refused, match="more than 10 bytes") as refused:
+    with pytest.raises(ApiError, match="more than 10 bytes") as refused:
         ask([b"012345", b"6789ab", b"cd"])
     assert refused.value.status_code == 413
 
@@ -96,15 +96,15 @@ def test_an_endless_body_is_not_read_to_its_end():
 
     async def run() -> None:
         scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
-        with pytest.raises(Refused, match="more than 10 bytes"):
-            await Guard(echo, SMALL)(scope, receive, None)  # type: ignore[arg-type]
+        with pytest.raises(ApiError, match="more than 10 bytes"):
+            await Middleware(echo, SMALL)(scope, receive, None)  # type: ignore[arg-type]
 
     asyncio.run(run())
     assert sum(1 for _ in chunks) > 9_900
 
 
 def test_a_body_that_does_not_arrive_is_not_waited_for():
-    with pytest.raises(Refused, match=r"the body did not arrive within 0\.1 seconds") as refused:
+    with pytest.raises(ApiError, match=r"the body did not arrive within 0\.1 seconds") as refused:
         ask([b"0"], is_slow=True)
     assert refused.value.status_code == 408
 
@@ -130,7 +130,7 @@ def test_the_application_learns_that_the_reader_is_gone():
         await asyncio.Event().wait()
 
     scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
-    asyncio.run(Guard(app, SMALL)(scope, receive, send))
+    asyncio.run(Middleware(app, SMALL)(scope, receive, send))
     assert learned == [True]
 
 
@@ -160,7 +160,7 @@ def test_what_is_no_request_passes():
         seen.append(scope["type"])
 
     seen: list[str] = []
-    asyncio.run(Guard(app, SMALL)({"type": "lifespan"}, None, None))  # type: ignore[arg-type]
+    asyncio.run(Middleware(app, SMALL)({"type": "lifespan"}, None, None))  # type: ignore[arg-type]
     assert seen == ["lifespan"]
 
 
@@ -179,7 +179,7 @@ def test_who_waits_when_the_server_ends_is_told(has_begun):
 
     async def run() -> None:
         scope = {"type": "http", "method": "POST", "path": "/", "headers": []}
-        task = asyncio.create_task(Guard(app, SMALL)(scope, None, send))  # type: ignore[arg-type]
+        task = asyncio.create_task(Middleware(app, SMALL)(scope, None, send))  # type: ignore[arg-type]
         await waiting.wait()
         task.cancel()
         await task

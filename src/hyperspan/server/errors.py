@@ -11,13 +11,13 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import HyperspanError
-from hyperspan.findings import quoted
 
 MOST_DETAILS = 20
 
 
-class Refused(HTTPException):
+class ApiError(HTTPException):
     """A request that gets no answer but a sentence.
 
     Parameters
@@ -37,22 +37,22 @@ class Refused(HTTPException):
         self.details = list(details)
 
 
-def too_large(limit: int) -> Refused:
+def too_large(limit: int) -> ApiError:
     """Refuse a body that is too large."""
     sentence = f"the body has more than {limit:,} bytes, the most that is taken; send the text in smaller pieces"
-    return Refused(413, sentence, headers={"Connection": "close"})
+    return ApiError(413, sentence, headers={"Connection": "close"})
 
 
-def too_slow(seconds: float) -> Refused:
+def too_slow(seconds: float) -> ApiError:
     """Refuse what takes too long."""
     sentence = f"the work was not done within {seconds:g} seconds and was given up; send less text at a time"
-    return Refused(503, sentence, headers={"Retry-After": "5"})
+    return ApiError(503, sentence, headers={"Retry-After": "5"})
 
 
-def too_many(places: int) -> Refused:
+def too_many(places: int) -> ApiError:
     """Refuse what the queue has no place for."""
     sentence = f"{places:,} requests are under way, as many as are taken at a time; try again in a second"
-    return Refused(503, sentence, headers={"Retry-After": "1"})
+    return ApiError(503, sentence, headers={"Retry-After": "1"})
 
 
 def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -86,7 +86,7 @@ def add_handlers(app: FastAPI) -> None:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    if isinstance(error, Refused):
+    if isinstance(error, ApiError):
         return error_response(error.status_code, error.detail, error.details, error.headers)
     path = quoted(request.url.path)
     if error.status_code == 404:

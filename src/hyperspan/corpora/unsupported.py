@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 from typing import Any
 
-from hyperspan.findings import Findings, quoted
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.mentions import Mention, Sentence, Unit
 
 
@@ -28,10 +28,10 @@ class AllBut:
 EVERYTHING = AllBut()
 
 
-def note_losses(
+def note_unsupported(
     unit: Unit,
     format: str,
-    findings: Findings,
+    diagnostics: Diagnostics,
     *,
     doc: bool = False,
     attributes: Container[str] = (),
@@ -49,7 +49,7 @@ def note_losses(
         What is being written.
     format : str
         The format's name.
-    findings : Findings
+    diagnostics : Diagnostics
         Takes the notes.
     doc : bool
         Whether the document's name is held.
@@ -60,15 +60,15 @@ def note_losses(
 
     Examples
     --------
-    >>> findings = Findings()
-    >>> note_losses(Sentence(["fever"], doc="n7", columns={"pos": ["NOUN"]}), "inline", findings)
-    >>> print(findings.notes["columns-not-held"])
+    >>> diagnostics = Diagnostics()
+    >>> note_unsupported(Sentence(["fever"], doc="n7", columns={"pos": ["NOUN"]}), "inline", diagnostics)
+    >>> print(diagnostics.notes["columns-not-held"])
     <input>: the format 'inline' holds no column 'pos' (document 'n7') [columns-not-held]
     """
     where = f"(document {quoted(unit.doc)})"
 
     def note(kind: str, what: str) -> None:
-        findings.note(f"{kind}-not-held", f"the format {format!r} holds no {what} {where}", path=unit.place or None)
+        diagnostics.note(f"{kind}-not-held", f"the format {format!r} holds no {what} {where}", path=unit.place or None)
 
     if unit.doc and not doc:
         note("doc", "document names")

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from hyperspan.findings import quoted
+from hyperspan.diagnostics import quoted
+from hyperspan.server.errors import ApiError, error_response, too_large
 from hyperspan.server.limits import Limits
-from hyperspan.server.refusals import Refused, error_response, too_large
 
 if TYPE_CHECKING:
     from fastapi import Response
@@ -27,7 +27,7 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 
-_STOPPING = Refused(503, "the server is stopping and gave the work up", headers={"Connection": "close"})
+_STOPPING = ApiError(503, "the server is stopping and gave the work up", headers={"Connection": "close"})
 
 _DRAINED_BODIES = 4
 _DRAIN_SECONDS = 2.0
@@ -37,7 +37,7 @@ class ReaderGoneError(Exception):
     """The one who asked does not take the answer."""
 
 
-class Guard:
+class Middleware:
     """An ASGI application around another one.
 
     Parameters
@@ -74,7 +74,7 @@ class Guard:
             if not sender.has_begun:
                 await _response(_STOPPING)(scope, receiver, sender)
 
-    def _refusal(self, scope: Scope) -> Refused | None:
+    def _refusal(self, scope: Scope) -> ApiError | None:
         headers = dict(scope["headers"])
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 18 or int(length) > self._limits.body:
@@ -83,11 +83,11 @@ class Guard:
             host = host_of(headers.get(b"host", b"").decode("latin-1"))
             if host not in self._hosts:
                 known = ", ".join(sorted(self._hosts))
-                return Refused(421, f"this server is not {quoted(host)}; expected to be addressed as {known}")
+                return ApiError(421, f"this server is not {quoted(host)}; expected to be addressed as {known}")
         return None
 
 
-def _response(refusal: Refused) -> Response:
+def _response(refusal: ApiError) -> Response:
     return error_response(refusal.status_code, refusal.detail, refusal.details, refusal.headers)
 
 
@@ -132,7 +132,7 @@ class _Receiver:
                 message = await self._receive()
         except TimeoutError:
             sentence = f"the body did not arrive within {self._limits.seconds:g} seconds"
-            raise Refused(408, sentence, headers={"Connection": "close"}) from None
+            raise ApiError(408, sentence, headers={"Connection": "close"}) from None
         self._n_bytes += len(message.get("body", b""))
         self._has_ended = message["type"] != "http.request" or not message.get("more_body", False)
         return message
@@ -144,7 +144,7 @@ class _Receiver:
             async with asyncio.timeout(_DRAIN_SECONDS):
                 while not self._has_ended and self._n_bytes <= enough:
                     await self._in_time()
-        except (TimeoutError, Refused):
+        except (TimeoutError, ApiError):
             return
 
 
