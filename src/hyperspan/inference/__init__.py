@@ -1,31 +1,54 @@
 """Exact sums, maxima, samples and probabilities over structures.
 
-Compiled kernels over flat arrays; beside each stands a plain-Python twin that says what is meant.
+Scores in, probabilities and mentions out: a `ScoreBatch` and a structure make a `BatchDistribution`, of which a decoder
+makes mentions and `negative_log_likelihood` a loss. Compiled kernels over flat arrays (`numba`) do the work; what they
+compute is written in plain Python beside them (`reference`).
 
 Examples
 --------
 >>> import numpy as np
->>> from hyperspan.inference import distribution
+>>> from hyperspan.inference import ScoreBatch, distribution
 >>> from hyperspan.structures import structure
 >>> shared = structure("shared", ["Finding"])
->>> round(np.exp(distribution(shared, np.zeros((4, shared.n_labels))).log_partition()))
-3584
+>>> over = distribution(shared, ScoreBatch.of_sentence(np.zeros((4, shared.n_labels))))
+>>> np.exp(over.log_partition()).round(6)
+array([3584.])
 """
 
-from hyperspan.inference.base import Distribution
-from hyperspan.inference.batch import OVER, Over, Totals, sum_batch
 from hyperspan.inference.counting import count_encodings, count_mention_sets
-from hyperspan.inference.distribution import distribution
+from hyperspan.inference.decoders import DECODERS, Decoder, check_decoder, register_decoder
+from hyperspan.inference.distribution import BatchDistribution, Marginals
+from hyperspan.inference.likelihood import Gold, Loss, encode_gold, negative_log_likelihood
 from hyperspan.inference.outcomes import Outcome
+from hyperspan.inference.registry import (
+    DISTRIBUTIONS,
+    current_name,
+    distribution,
+    distribution_class,
+    distribution_names,
+    register_distribution,
+)
+from hyperspan.inference.scores import ScoreBatch
 
 __all__ = [
-    "OVER",
-    "Distribution",
+    "DECODERS",
+    "DISTRIBUTIONS",
+    "BatchDistribution",
+    "Decoder",
+    "Gold",
+    "Loss",
+    "Marginals",
     "Outcome",
-    "Over",
-    "Totals",
+    "ScoreBatch",
+    "check_decoder",
     "count_encodings",
     "count_mention_sets",
+    "current_name",
     "distribution",
-    "sum_batch",
+    "distribution_class",
+    "distribution_names",
+    "encode_gold",
+    "negative_log_likelihood",
+    "register_decoder",
+    "register_distribution",
 ]

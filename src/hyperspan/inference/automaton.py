@@ -1,4 +1,4 @@
-"""Structures as automata: the form in which the general kernels see every structure.
+"""Structures as automata: the form in which the general kernels, and their plain references, see every structure.
 
 A word is read in a fixed number of phases; in each, arcs lead from state to state. A staircase has a phase for T and
 one for each node, highest first, and its states are sets of active nodes; a chain has one phase, and its states are

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from hyperspan.inference.algebra import COUNT
-from hyperspan.inference.derivations_reference import derivations_reference
-from hyperspan.inference.frontier_reference import frontier_reference
+from hyperspan.inference.automaton import staircase_automaton
+from hyperspan.inference.reference.algebra import COUNT
+from hyperspan.inference.reference.automaton import total
+from hyperspan.inference.reference.derivations import derivations_total
 from hyperspan.structures.hypergraph import Hypergraph
 from hyperspan.structures.staircase import Staircase
 
@@ -23,7 +24,8 @@ def count_encodings(structure: Hypergraph, n_words: int) -> int:
     [2, 8, 80, 6656, 2367488, 29700128768]
     """
     return math.prod(
-        frontier_reference(block.staircase, _zeros(block.staircase, n_words), COUNT) for block in structure.blocks
+        total(staircase_automaton(block.staircase), _zeros(block.staircase, n_words), COUNT)
+        for block in structure.blocks
     )
 
 
@@ -37,7 +39,7 @@ def count_mention_sets(structure: Hypergraph, n_words: int) -> int:
     True
     """
     return math.prod(
-        derivations_reference(block.staircase, _zeros(block.staircase, n_words), COUNT) for block in structure.blocks
+        derivations_total(block.staircase, _zeros(block.staircase, n_words), COUNT) for block in structure.blocks
     )
 
 

@@ -1,59 +1,176 @@
-"""The distribution over the outcomes of one sentence: the face that the rest of the package sees."""
+"""The distribution over what the sentences of a batch can mean: the face that the rest of the package sees."""
 
 from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
-from hyperspan.inference.base import Distribution
-from hyperspan.inference.batch import Over, check_over
-from hyperspan.inference.encodings import Encodings
-from hyperspan.inference.mention_sets import MentionSets, Published
-from hyperspan.inference.tag_sequences import TagSequences
-from hyperspan.structures.hypergraph import Hypergraph
-from hyperspan.structures.linear import Linear
+from hyperspan.inference.outcomes import Outcome, bounded, with_probs
+from hyperspan.inference.scores import ScoreBatch
+from hyperspan.mentions import Mention
+from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
+from hyperspan.structures.structure import Encoded, Structure
+
+AnyStructure = TypeVar("AnyStructure", bound=Structure)
+
+NO_OUTCOME = "there is no best outcome: every outcome is forbidden by scores of -inf"
+NO_SAMPLE = "nothing can be drawn: every outcome is forbidden by scores of -inf"
 
 
-def distribution(
-    structure: Hypergraph | Linear,
-    scores: NDArray[np.float64],
-    *,
-    over: Over = "encodings",
-    transitions: NDArray[np.float64] | None = None,
-) -> Distribution:
-    """Return the distribution over the outcomes of one sentence.
+class Marginals(NamedTuple):
+    """Sums over all outcomes, and how often each edge is used on average.
+
+    Attributes
+    ----------
+    log_partition : float64 array of shape (n_sentences,)
+    edges : float64 array of shape (n_words, n_labels)
+        The expected count of each edge: its probability, where an outcome can use it only once. All 0 in a sentence
+        without any possible outcome.
+    transitions : float64 array of shape (n_labels, n_labels) or (0, 0)
+        The same for transitions, over all sentences.
+    """
+
+    log_partition: NDArray[np.float64]
+    edges: NDArray[np.float64]
+    transitions: NDArray[np.float64]
+
+
+class BatchDistribution(ABC, Generic[AnyStructure]):
+    """The distribution over the outcomes of each sentence of a batch; a single sentence is a batch of one.
+
+    Made by `distribution`. Everything is exact unless its description says otherwise, and what is said of a sentence
+    does not depend on what else is in the batch.
 
     Parameters
     ----------
-    structure : Hypergraph or Linear
-    scores : float64 array of shape (n_words, structure.n_labels)
-        -inf forbids an edge.
-    over : {"encodings", "mention-sets", "published"}
-        Over distinct encodings; over sets of mentions, each a prefix tree of paths; or as published, with the
-        normaliser of the second and the score of the first. ``linear`` is always over tag sequences.
-    transitions : float64 array of shape (n_tags, n_tags), optional
-        Scores of a tag after another, for ``linear`` only.
-
-    Examples
-    --------
-    >>> from hyperspan.mentions import Mention
-    >>> from hyperspan.structures.hypergraph import shared_structure
-    >>> structure = shared_structure(["Finding"], max_components=2)
-    >>> over_encodings = distribution(structure, np.zeros((3, structure.n_labels)))
-    >>> round(np.exp(over_encodings.log_partition()))
-    80
-    >>> round(over_encodings.prob_of([Mention("Finding", [(0, 1), (2, 3)])]), 3)
-    0.5
+    structure : Structure
+    batch : ScoreBatch
     """
-    check_over(over, structure)
-    if isinstance(structure, Linear):
-        return TagSequences(structure, scores, transitions)
-    if transitions is not None:
-        raise StructureError(f"transitions are for the structure 'linear', not for {structure.name!r}")
-    kinds: dict[str, type[Encodings] | type[MentionSets]] = {
-        "encodings": Encodings,
-        "mention-sets": MentionSets,
-        "published": Published,
-    }
-    return kinds[over](structure, scores)
+
+    name: ClassVar[str]
+    """What users call it."""
+
+    def __init__(self, structure: AnyStructure, batch: ScoreBatch) -> None:
+        self.structure = structure
+        self.batch = batch.checked(structure)
+
+    # How gold mentions are seen, and where learning starts from
+
+    @classmethod
+    def encode(cls, structure: AnyStructure, mentions: Iterable[Mention], n_words: int) -> Encoded:
+        """Return the edges of a set of mentions whose scores add up to the set's score."""
+        return structure.encode(mentions, n_words)
+
+    @classmethod
+    def prior(cls, structure: AnyStructure) -> NDArray[np.float64]:
+        """Return scores of shape (n_labels,) that are added and never learned: zeros, unless said otherwise."""
+        return np.zeros(structure.n_labels)
+
+    # What each distribution must say of itself
+
+    @abstractmethod
+    def log_partition(self) -> NDArray[np.float64]:
+        """Return the log of the sum over all outcomes of each sentence, of shape (n_sentences,)."""
+
+    @abstractmethod
+    def marginals(self) -> Marginals:
+        """Return the sums over all outcomes, and how often each edge is used on average."""
+
+    @abstractmethod
+    def k_best(self, k: int) -> list[list[Outcome]]:
+        """Return the k most probable outcomes of each sentence, best first; fewer if there are fewer."""
+
+    @abstractmethod
+    def sample(self, n_samples: int, seed: int = 0) -> list[list[Outcome]]:
+        """Draw outcomes of each sentence in proportion to their probability.
+
+        Raises
+        ------
+        StructureError
+            If every outcome of a sentence is forbidden.
+        """
+
+    @abstractmethod
+    def joint_probs(self, mentions: Sequence[Iterable[Mention]]) -> list[float]:
+        """Return, for each sentence, the probability that all the given mentions are in its outcome."""
+
+    @abstractmethod
+    def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
+        """Return every mention of each sentence whose probability is at least the threshold, with its probability."""
+
+    # What follows from it
+
+    def best(self) -> list[Outcome]:
+        """Return the most probable outcome of each sentence.
+
+        Raises
+        ------
+        StructureError
+            If every outcome of a sentence is forbidden.
+        """
+        best = self.k_best(1)
+        if not all(best):
+            raise StructureError(NO_OUTCOME)
+        return [outcomes[0] for outcomes in best]
+
+    def read(self, outcome: Outcome, reading: Reading) -> Decoded:
+        """Return the mentions of an outcome: those it is made of, or else those that its encoding is read as."""
+        if outcome.mentions is not None:
+            return Decoded(outcome.mentions, outcome.truncated)
+        return self.structure.decode(outcome.edges, reading)
+
+    def read_best(self, reading: Reading) -> list[Decoded]:
+        """Return the mentions of the best outcome of each sentence, with their probabilities."""
+        decoded = [bounded(self.read(outcome, reading)) for outcome in self.best()]
+        probs = self.mention_probs([here.mentions for here in decoded])
+        return [with_probs(here, of_sentence) for here, of_sentence in zip(decoded, probs, strict=True)]
+
+    def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:
+        """Return the probability of each of some mentions of each sentence: that it is in the outcome.
+
+        Raises
+        ------
+        StructureError
+            If a mention has a type that is not in the structure, or ends beyond its sentence.
+        """
+        return [
+            [self.sentence(number).joint_probs([[mention]])[0] for mention in here]
+            for number, here in enumerate(mentions)
+        ]
+
+    def sentence(self, number: int) -> BatchDistribution[AnyStructure]:
+        """Return the distribution over the outcomes of one sentence."""
+        return type(self)(self.structure, self.batch.sentence(number))
+
+    def given(self, mention: Mention) -> BatchDistribution[AnyStructure]:
+        """Return the distribution of a single sentence over the structures that have a mention: it is clamped."""
+        clamped = self.structure.clamp(self.batch.scores, mention, self.best()[0].edges)
+        return type(self)(self.structure, ScoreBatch(clamped, self.batch.first_word, self.batch.transitions))
+
+    @cached_property
+    def is_possible(self) -> NDArray[np.bool_]:
+        """Whether scores of -inf leave any outcome possible, of shape (n_sentences,)."""
+        if not np.any(self.batch.scores == -np.inf) and not np.any(self.batch.transitions == -np.inf):
+            return np.ones(self.batch.n_sentences, dtype=np.bool_)
+        return self.log_partition() > -np.inf
+
+    def check_mentions(self, mentions: Sequence[Sequence[Mention]]) -> None:
+        """Refuse mentions that end beyond their sentence, or lists for more or fewer sentences than there are."""
+        if len(mentions) != self.batch.n_sentences:
+            raise StructureError(f"there are mentions for {len(mentions)} of {self.batch.n_sentences} sentences")
+        for here, n_words in zip(mentions, self.batch.lengths.tolist(), strict=True):
+            for mention in here:
+                if mention.end > n_words:
+                    raise StructureError(f"{mention} ends beyond the {n_words} words of the sentence")
+
+
+def check_at_least_one(name: str, value: int) -> None:
+    """Refuse a number of outcomes or mentions below one."""
+    if value < 1:
+        raise StructureError(f"{name} is {value}; expected at least 1")

@@ -1,152 +1,336 @@
-"""Over the distinct encodings of a hypergraph structure."""
+"""Over the distinct encodings of a hypergraph structure: the default distribution."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
-from hyperspan.inference.automaton import Automaton, staircase_automaton
-from hyperspan.inference.base import NO_OUTCOME, HypergraphDistribution, check_at_least_one, check_edge
-from hyperspan.inference.best import best_of_block
-from hyperspan.inference.borders import Borders, find_borders
-from hyperspan.inference.frontier import StaircaseTable, staircase_table
-from hyperspan.inference.outcomes import MOST_MENTIONS, Outcome, combine, score_of
-from hyperspan.inference.paths import k_best_paths, sample_paths
-from hyperspan.inference.restricted import restricted_log_prob_kernel
-from hyperspan.inference.together import Sentences, probable_in
-from hyperspan.mentions import Mention
-from hyperspan.structures.decoding import Decoded
-from hyperspan.structures.hypergraph import Block, Hypergraph
-from hyperspan.structures.staircase import NO_START
+from hyperspan.inference.automaton import staircase_automaton
+from hyperspan.inference.distribution import NO_OUTCOME, BatchDistribution, Marginals, check_at_least_one
+from hyperspan.inference.mention_rows import MentionRows, joined_rows
+from hyperspan.inference.numba.frontier import staircase_table
+from hyperspan.inference.numba.log_space import LogMessages, k_best_paths, log_messages, sample_paths
+from hyperspan.inference.numba.mention_marginals import SLACK, mention_log_probs_kernel, probable_kernel
+from hyperspan.inference.numba.viterbi import best_of_block, take_plain_kernel
+from hyperspan.inference.outcomes import Outcome, bounded, combine, most_probable, score_of
+from hyperspan.inference.reference.mention_marginals import ClampedSums
+from hyperspan.inference.scores import ScoreBatch
+from hyperspan.inference.sums import Sums, sums_over
+from hyperspan.mentions import Mention, in_order
+from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
+from hyperspan.structures.hypergraph import Block, BlockEdges, Hypergraph, enough_of_blocks
+from hyperspan.structures.staircase import START
+
+MOST_STEPS = 200_000
+"""How many words the search for probable mentions may advance over in one sentence and block of up to three parts."""
+
+_NODES_OF_THREE_PARTS = 5
+_ROOM = 4_096
 
 
-class Encodings(HypergraphDistribution):
+class Encodings(BatchDistribution[Hypergraph]):
     """Over the distinct encodings of a hypergraph structure."""
 
-    over = "encodings"
+    name = "encodings"
 
-    def __init__(self, structure: Hypergraph, scores: NDArray[np.float64]) -> None:
-        super().__init__(structure, scores)
-        self._known_borders: dict[int, Borders] = {}
-        self._known_scores: dict[int, NDArray[np.float64]] = {}
+    def log_partition(self) -> NDArray[np.float64]:
+        log_partition = np.empty((len(self.structure.blocks), self.batch.n_sentences))
+        for sums in sums_over(self.structure, self.batch):
+            log_total, given_up = sums.run(self.batch, self.batch.scores[:0])
+            log_partition[sums.block, sums.sentence] = log_total
+            for number in given_up.tolist():
+                block, sentence = sums.block[number], sums.sentence[number]
+                log_partition[block, sentence] = self._log_messages(block, sentence).log_total
+        return log_partition.sum(axis=0)
 
-    def _of_block(self, block: Block) -> tuple[StaircaseTable, Automaton, NDArray[np.float64]]:
-        if block.first_label not in self._known_scores:
-            self._known_scores[block.first_label] = self.block_scores(block)
-        scores = self._known_scores[block.first_label]
-        return staircase_table(block.staircase), staircase_automaton(block.staircase), scores
+    def marginals(self) -> Marginals:
+        log_partition = np.empty((len(self.structure.blocks), self.batch.n_sentences))
+        edges = np.empty(self.batch.scores.shape)
+        for sums in sums_over(self.structure, self.batch):
+            log_total, given_up = sums.run(self.batch, edges)
+            log_partition[sums.block, sums.sentence] = log_total
+            for number in given_up.tolist():
+                block, sentence = sums.block[number], sums.sentence[number]
+                messages = self._log_messages(block, sentence)
+                log_partition[block, sentence] = messages.log_total
+                self._block_scores(block, sentence, edges)[:] = messages.marginals
+        total = log_partition.sum(axis=0)
+        for sentence in np.flatnonzero(total == -np.inf):  # one block may leave nothing possible for the others
+            edges[self.batch.first_word[sentence] : self.batch.first_word[sentence + 1]] = 0.0
+        return Marginals(total, edges, np.zeros((0, 0)))
 
-    def best(self) -> Outcome:
-        first_word = np.array([0, self.n_words], dtype=np.int64)
-        score, edges = 0.0, list[tuple[int, int]]()
+    def _block_scores(
+        self, block: int, sentence: int, values: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
+        """Return the rows and columns of a block in a sentence, of the scores or other values."""
+        chosen, first_word = self.structure.blocks[block], self.batch.first_word
+        labels = slice(chosen.first_label, chosen.first_label + chosen.staircase.n_labels)
+        return (self.batch.scores if values is None else values)[
+            first_word[sentence] : first_word[sentence + 1], labels
+        ]
+
+    def _log_messages(self, block: int, sentence: int) -> LogMessages:
+        automaton = staircase_automaton(self.structure.blocks[block].staircase)
+        return log_messages(automaton, np.ascontiguousarray(self._block_scores(block, sentence)))
+
+    # Best, k best, samples
+
+    def best(self) -> list[Outcome]:
+        scores, edges = np.zeros(self.batch.n_sentences), [list[tuple[int, int]]() for _ in self.batch.lengths]
+        for block, best_score, labels in self._best_labels():
+            scores += best_score
+            words, places = np.nonzero(labels >= 0)
+            sentences = np.searchsorted(self.batch.first_word, words, side="right") - 1
+            here = words - self.batch.first_word[sentences]
+            found = labels[words, places].astype(np.int64) + block.first_label
+            for sentence, edge in zip(sentences.tolist(), zip(here.tolist(), found.tolist(), strict=True), strict=True):
+                edges[sentence].append(edge)
+        return [Outcome(score, tuple(sorted(of_one))) for score, of_one in zip(scores.tolist(), edges, strict=True)]
+
+    def _best_labels(self) -> Iterator[tuple[Block, NDArray[np.float64], NDArray[np.int8]]]:
+        """Yield each block with the scores and labels of the best encodings, as `best_of_block` returns them."""
         for block in self.structure.blocks:
             table = staircase_table(block.staircase)
-            best_score, labels = best_of_block(table, self.scores, first_word, block.first_label)
-            score += float(best_score[0])
-            words, places = np.nonzero(labels >= 0)
-            edges += zip(
-                words.tolist(), (labels[words, places].astype(np.int64) + block.first_label).tolist(), strict=True
-            )
-        if score == -np.inf:
-            raise StructureError(NO_OUTCOME)
-        return Outcome(score, tuple(sorted(edges)))
+            best_score, labels = best_of_block(table, self.batch.scores, self.batch.first_word, block.first_label)
+            if np.any(best_score == -np.inf):
+                raise StructureError(NO_OUTCOME)
+            yield block, best_score, labels
 
-    def k_best(self, k: int) -> list[Outcome]:
+    def k_best(self, k: int) -> list[list[Outcome]]:
         check_at_least_one("k", k)
-        combined = [Outcome(0.0, ())]
-        for block in self.structure.blocks:
-            _, automaton, scores = self._of_block(block)
-            combined = combine(combined, k_best_paths(automaton, scores, k, block.first_label), k)
-        return [replace(outcome, edges=tuple(sorted(outcome.edges))) for outcome in combined]
+        found = []
+        for sentence in range(self.batch.n_sentences):
+            combined = [Outcome(0.0, ())]
+            for number, block in enumerate(self.structure.blocks):
+                automaton = staircase_automaton(block.staircase)
+                scores = np.ascontiguousarray(self._block_scores(number, sentence))
+                combined = combine(combined, k_best_paths(automaton, scores, k, block.first_label), k)
+            found.append([replace(outcome, edges=tuple(sorted(outcome.edges))) for outcome in combined])
+        return found
 
-    def sample(self, n_samples: int, seed: int = 0) -> list[Outcome]:
+    def sample(self, n_samples: int, seed: int = 0) -> list[list[Outcome]]:
         check_at_least_one("n_samples", n_samples)
-        rng = np.random.default_rng(seed)
-        edges: list[list[tuple[int, int]]] = [[] for _ in range(n_samples)]
-        for block in self.structure.blocks:
-            _, automaton, scores = self._of_block(block)
-            for drawn, into in zip(sample_paths(automaton, scores, n_samples, rng), edges, strict=True):
-                into.extend((word, block.first_label + label) for word, label in drawn)
-        return [Outcome(score_of(self.scores, into), tuple(sorted(into))) for into in edges]
+        found = []
+        for sentence in range(self.batch.n_sentences):
+            rng = np.random.default_rng(seed)
+            edges: list[list[tuple[int, int]]] = [[] for _ in range(n_samples)]
+            for number, block in enumerate(self.structure.blocks):
+                automaton = staircase_automaton(block.staircase)
+                scores = np.ascontiguousarray(self._block_scores(number, sentence))
+                for drawn, into in zip(sample_paths(automaton, scores, n_samples, rng), edges, strict=True):
+                    into.extend((word, block.first_label + label) for word, label in drawn)
+            scores = self.batch.sentence(sentence).scores
+            found.append([Outcome(score_of(scores, into), tuple(sorted(into))) for into in edges])
+        return found
 
-    def prob_of(self, mentions: Iterable[Mention]) -> float:
-        links: dict[int, dict[tuple[int, int], int]] = {}
-        starts: dict[int, set[int]] = {}
-        for mention in mentions:
-            block = self.place(mention)
-            if block is None:
-                return 0.0
-            required = links.setdefault(block.first_label, {})
-            starts.setdefault(block.first_label, set()).add(mention.start)
-            for word, node, child in block.staircase.path(mention):
-                required[word, node] = required.get((word, node), 0) | child
-        log_prob = 0.0 if self.is_possible else -np.inf
-        for block in self.structure.blocks if self.is_possible else ():
-            if block.first_label in links:
-                log_prob += self._log_prob_of_links(block, links[block.first_label], starts[block.first_label])
-        return float(np.exp(min(log_prob, 0.0)))
+    # Mentions
 
-    def prob_of_edges(self, edges: Iterable[tuple[int, int]]) -> float:
-        """Return the probability of a partial structure: that each ``(word, label)`` is an edge of the outcome."""
-        by_block: dict[int, list[tuple[int, int]]] = {}
-        for word, label in edges:
-            check_edge(word, label, self.scores)
-            block = self.structure.block_of_label(label)
-            by_block.setdefault(block.first_label, []).append((word, label - block.first_label))
-        log_prob = 0.0 if self.is_possible else -np.inf
-        for block in self.structure.blocks if self.is_possible else ():
-            if block.first_label in by_block:
-                table, _, _ = self._of_block(block)
-                words = [word for word, _ in by_block[block.first_label]]
-                first, last = min(words), max(words) + 1
-                allowed, active = _unrestricted(table, last - first)
-                for word, label in by_block[block.first_label]:
-                    if label < 2:
-                        allowed[word - first, 1 - label] = False
-                    else:
-                        node = table.label_node[label]
-                        others = (table.label_node == node) & (np.arange(len(table.label_node)) != label)
-                        allowed[word - first, others] = False
-                        active[word - first, node] = True
-                log_prob += self._log_prob(block, allowed, active, first, last)
-        return float(np.exp(min(log_prob, 0.0)))
+    def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
+        check_at_least_one("limit", limit)
+        n_sentences = self.batch.n_sentences
+        was_cut, found = np.zeros(n_sentences, dtype=np.bool_), [list[Mention]() for _ in range(n_sentences)]
+        marginals = np.empty(self.batch.scores.shape)
+        wanted = None
+        if len(self.structure.blocks) > 1:  # most types have no mention in most sentences
+            wanted = self.chance_of_mentions() >= threshold * (1.0 - SLACK)
+        for sums in sums_over(self.structure, self.batch, wanted):
+            given_up = self._find_probable(sums, threshold, limit, marginals, was_cut, found)
+            for number in given_up.tolist():
+                block, sentence = self.structure.blocks[sums.block[number]], sums.sentence[number]
+                clamped = self._clamped(sums.block[number], sentence)
+                paths, cut = clamped.probable(threshold, steps_for(sums.table.n_nodes) // 10, limit)
+                found[sentence] += [Mention(block.type, parts, prob) for parts, prob in paths]
+                was_cut[sentence] |= cut
+        return [
+            most_probable(here, limit, is_cut) if is_possible else Decoded(())
+            for here, is_cut, is_possible in zip(found, was_cut.tolist(), self.is_possible.tolist(), strict=True)
+        ]
 
-    def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> Decoded:
-        return probable_in(self._alone(), threshold, limit=limit)[0]
+    def chance_of_mentions(self) -> NDArray[np.float64]:
+        """Return how probable it is that there is any mention of each block, of shape (n_blocks, n_sentences), or 1.
 
-    def _alone(self) -> Sentences:
-        return Sentences(self.structure, self.scores, np.array([0, self.n_words], dtype=np.int64))
+        No mention is more probable than that. Where scaled products do not tell, it is 1.
+        """
+        chance = np.ones((len(self.structure.blocks), self.batch.n_sentences))
+        has_words = self.batch.lengths > 0
+        first_words = self.batch.first_word[:-1][has_words]
+        for sums in sums_over(self.structure, self.batch):
+            log_total, given_up = sums.run(self.batch, self.batch.scores[:0])
+            chance[sums.block, sums.sentence] = log_total
+            chance[sums.block[given_up], sums.sentence[given_up]] = np.nan
+        nothing = np.zeros(chance.shape)
+        labels = [block.first_label for block in self.structure.blocks]
+        if len(first_words):
+            nothing[:, has_words] = np.add.reduceat(self.batch.scores[:, labels].T, first_words, axis=1)
+        with np.errstate(invalid="ignore"):
+            found = -np.expm1(np.minimum(0.0, nothing - chance))
+        return np.where(np.isnan(found), 1.0, found)
 
-    def _borders(self, block: Block) -> Borders:
-        if block.first_label not in self._known_borders:
-            self._known_borders[block.first_label] = find_borders(*self._of_block(block))
-        return self._known_borders[block.first_label]
+    def _find_probable(
+        self,
+        sums: Sums,
+        threshold: float,
+        limit: int,
+        marginals: NDArray[np.float64],
+        was_cut: NDArray[np.bool_],
+        found: list[list[Mention]],
+    ) -> NDArray[np.int64]:
+        """Append the probable mentions of sums that can be made in scaled products; return which cannot."""
+        log_total, is_done = sums.results()
+        cut = np.zeros(len(is_done), dtype=np.bool_)
+        capacity = _ROOM + sums.width * limit
+        rows, probs = MentionRows.room(capacity, self.structure), np.empty(capacity)
+        work = sums.workspace(keeps_beta=True)
+        at = 0
+        while at < len(is_done):
+            with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
+                at, n_found = probable_kernel(
+                    sums.table,
+                    self.batch.scores,
+                    sums.first,
+                    sums.n_words,
+                    sums.first_label,
+                    sums.width,
+                    at,
+                    threshold,
+                    steps_for(sums.table.n_nodes),
+                    limit,
+                    work,
+                    marginals,
+                    log_total,
+                    is_done,
+                    cut,
+                    probs,
+                    rows.sentence,
+                    rows.n_parts,
+                    rows.parts,
+                )
+            here = rows.chosen(slice(n_found))
+            here = here._replace(block=sums.block[here.sentence], sentence=sums.sentence[here.sentence])
+            here.append_to(found, self.structure, probs[:n_found])
+        np.logical_or.at(was_cut, sums.sentence, cut[: len(sums)])
+        return np.flatnonzero(~is_done[: len(sums)])
 
-    def _log_prob_of_links(self, block: Block, links: dict[tuple[int, int], int], starts: set[int]) -> float:
-        table, _, _ = self._of_block(block)
-        words = [word for word, _ in links]
-        first, last = min(words), max(words) + 1
-        allowed, active = _unrestricted(table, last - first)
-        for (word, node), children in links.items():
-            lacking = (table.label_node == node) & (table.label_children & children != children)
-            allowed[word - first, lacking] = False
-            active[word - first, node] = True
-        allowed[[start - first for start in starts], NO_START] = False
-        return self._log_prob(block, allowed, active, first, last)
+    def read_best(self, reading: Reading) -> list[Decoded]:
+        """Return the mentions of the best encoding of each sentence, with their probabilities.
 
-    def _log_prob(
-        self, block: Block, allowed: NDArray[np.bool_], active: NDArray[np.bool_], first: int, last: int
-    ) -> float:
-        table, automaton, scores = self._of_block(block)
-        borders = self._borders(block)
-        return float(restricted_log_prob_kernel(table, automaton, borders, scores, allowed, active, first, last))
+        As few as explain it: most of its paths neither meet others nor part, and a kernel reads those.
+        """
+        if reading != "enough":
+            return super().read_best(reading)
+        tangled: dict[int, list[BlockEdges]] = {}
+        tables = []
+        for number, (block, _, labels) in enumerate(self._best_labels()):
+            rows = MentionRows.room(len(labels), self.structure)
+            n_found = take_plain_kernel(staircase_table(block.staircase), labels, self.batch.first_word, *rows[1:])
+            rows.block[:] = number
+            tables.append(rows.chosen(slice(n_found)))
+            for sentence, edges in self._edges_of(block, labels).items():
+                tangled.setdefault(sentence, []).append(edges)
+        rest = {sentence: bounded(enough_of_blocks(blocks)) for sentence, blocks in tangled.items()}
+        others, _ = MentionRows.of(self.structure, {sentence: here.mentions for sentence, here in rest.items()})
+        rows = joined_rows([*tables, others])
+        found: list[list[Mention]] = [[] for _ in range(self.batch.n_sentences)]
+        rows.append_to(found, self.structure, self._probs(rows))
+        decoded = [Decoded(in_order(here)) for here in found]
+        for sentence, here in rest.items():
+            decoded[sentence] = replace(here, mentions=decoded[sentence].mentions)
+        return decoded
+
+    def _edges_of(self, block: Block, labels: NDArray[np.int8]) -> dict[int, BlockEdges]:
+        """Return the edges of the sentences that have any, taken apart as `Hypergraph.edges_of` does it."""
+        first_word = self.batch.first_word
+        begun = np.flatnonzero(labels[:, 0] == START)
+        words, nodes = np.nonzero(labels[:, 1:] >= 0)
+        bits = staircase_table(block.staircase).label_children[labels[words, nodes + 1]]
+        found: dict[int, BlockEdges] = {}
+        whose = np.searchsorted(first_word, begun, side="right") - 1
+        for sentence, word in zip(whose.tolist(), (begun - first_word[whose]).tolist(), strict=True):
+            found.setdefault(sentence, (block, {}, []))[2].append(word)
+        whose = np.searchsorted(first_word, words, side="right") - 1
+        columns = (whose, words - first_word[whose], nodes, bits)
+        for sentence, word, node, children in zip(*(column.tolist() for column in columns), strict=True):
+            found[sentence][1][word, node] = children
+        return found
+
+    def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:
+        self.check_mentions(mentions)
+        probs = [[0.0] * len(here) for here in mentions]
+        rows, places = MentionRows.of(self.structure, dict(enumerate(mentions)))
+        for (sentence, rank), prob in zip(places, self._probs(rows).tolist(), strict=True):
+            probs[sentence][rank] = prob if self.is_possible[sentence] else 0.0
+        return probs
+
+    def _probs(self, rows: MentionRows) -> NDArray[np.float64]:
+        """Return how probable each of some mentions is."""
+        log_probs, marginals = np.full(len(rows), -np.inf), np.empty(self.batch.scores.shape)
+        shape = (len(self.structure.blocks), self.batch.n_sentences)
+        wanted = np.zeros(shape, dtype=np.bool_)
+        wanted[rows.block, rows.sentence] = True
+        for sums in sums_over(self.structure, self.batch, wanted):
+            number_of_sum = np.full(shape, -1)
+            number_of_sum[sums.block, sums.sentence] = np.arange(len(sums))
+            whose = number_of_sum[rows.block, rows.sentence]
+            order = np.argsort(whose, kind="stable")
+            order = order[np.searchsorted(whose[order], 0) :]
+            log_probs[order] = self._log_probs(sums, rows.chosen(order), whose[order], marginals)
+        return np.exp(np.minimum(log_probs, 0.0))
+
+    def _log_probs(
+        self, sums: Sums, rows: MentionRows, whose: NDArray[np.int64], marginals: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the log probabilities of mentions, in the order of the sums that they belong to."""
+        log_probs, first_mention = np.empty(len(rows)), np.searchsorted(whose, np.arange(len(sums.first) + 1))
+        log_total, is_done = sums.results()
+        with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
+            mention_log_probs_kernel(
+                sums.table,
+                self.batch.scores,
+                sums.first,
+                sums.n_words,
+                sums.first_label,
+                sums.width,
+                sums.workspace(keeps_beta=True),
+                marginals,
+                log_total,
+                is_done,
+                first_mention,
+                rows.n_parts,
+                rows.parts,
+                log_probs,
+            )
+        for number in np.flatnonzero(~is_done[: len(sums)]).tolist():
+            clamped = self._clamped(sums.block[number], sums.sentence[number])
+            for row in range(first_mention[number], first_mention[number + 1]):
+                log_probs[row] = clamped.log_prob(rows.parts[row, : rows.n_parts[row]].tolist())
+        return log_probs
+
+    def joint_probs(self, mentions: Sequence[Iterable[Mention]]) -> list[float]:
+        wanted = [list(here) for here in mentions]
+        self.check_mentions(wanted)
+        clamped = [self.batch.sentence(number).scores for number in range(self.batch.n_sentences)]
+        for number, here in enumerate(wanted):
+            for mention in here:
+                clamped[number] = self.structure.clamp(clamped[number], mention, ())
+        batch = ScoreBatch(np.concatenate([self.batch.scores[:0], *clamped]), self.batch.first_word)
+        with np.errstate(invalid="ignore"):
+            log_probs = Encodings(self.structure, batch).log_partition() - self.log_partition()
+        return [
+            float(np.exp(min(log_prob, 0.0))) if is_possible else 0.0
+            for log_prob, is_possible in zip(log_probs.tolist(), self.is_possible.tolist(), strict=True)
+        ]
+
+    def _clamped(self, block: int, sentence: int) -> ClampedSums:
+        """Return what answers questions about mentions of one block and sentence in log space."""
+        staircase = self.structure.blocks[block].staircase
+        scores = np.ascontiguousarray(self._block_scores(block, sentence))
+        return ClampedSums(staircase, staircase_automaton(staircase), scores)
 
 
-def _unrestricted(table: StaircaseTable, n_words: int) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return which labels are allowed and which nodes must be active, at so many words: all of them, and none."""
-    allowed = np.ones((n_words, len(table.label_node)), dtype=np.bool_)
-    return allowed, np.zeros((n_words, table.n_nodes), dtype=np.bool_)
+def steps_for(n_nodes: int) -> int:
+    """Return how many words a search may advance over: fewer where a word costs more, with more than three parts."""
+    return MOST_STEPS >> max(0, n_nodes - _NODES_OF_THREE_PARTS)

@@ -12,9 +12,6 @@ from hyperspan.mentions import Mention, in_order, unchecked_mention
 from hyperspan.structures.decoding import Decoded
 from hyperspan.structures.structure import Encoding
 
-MOST_MENTIONS = 1_000
-"""How many mentions one sentence can yield; more sets the flag ``truncated``."""
-
 MOST_WORK = 1_000_000
 """How many words are gone over to give the mentions of one sentence their probabilities: a second or two."""
 
@@ -67,7 +64,7 @@ def joined(one: Outcome, other: Outcome) -> Outcome:
     return Outcome(one.score + other.score, one.edges + other.edges, mentions, one.truncated or other.truncated)
 
 
-def most_probable(found: list[Mention], limit: int, truncated: bool) -> Decoded:
+def most_probable(found: list[Mention], limit: int, truncated: bool = False) -> Decoded:
     """Return the most probable of the mentions found, in order of their words."""
     kept = sorted(found, key=_most_probable_first)[:limit] if len(found) > limit else found
     return Decoded(in_order(kept), truncated or len(found) > limit)

@@ -4,7 +4,7 @@
 >>> shared = structure("shared", ["Finding"])
 >>> mentions = [Mention("Finding", parts) for parts in ([(0, 1)], [(0, 1), (2, 4)], [(0, 1), (5, 6)])]
 >>> encoding = shared.encode(mentions, n_words=6).encoding
->>> decode_all(shared, encoding).mentions == decode_enough(shared, encoding).mentions == tuple(mentions)
+>>> shared.decode(encoding, "all").mentions == shared.decode(encoding, "enough").mentions == tuple(mentions)
 True
 """
 
@@ -15,7 +15,7 @@ from difflib import get_close_matches
 
 from hyperspan.diagnostics import quoted
 from hyperspan.errors import StructureError
-from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, decode_all, decode_enough
+from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
 from hyperspan.structures.hypergraph import (
     Block,
     Hypergraph,
@@ -25,7 +25,7 @@ from hyperspan.structures.hypergraph import (
 )
 from hyperspan.structures.linear import Linear, linear_structure
 from hyperspan.structures.staircase import Staircase
-from hyperspan.structures.structure import MAX_COMPONENTS, Encoded, Encoding, check_max_components
+from hyperspan.structures.structure import MAX_COMPONENTS, Encoded, Encoding, Structure, check_max_components
 
 __all__ = [
     "MAX_COMPONENTS",
@@ -37,17 +37,20 @@ __all__ = [
     "Encoding",
     "Hypergraph",
     "Linear",
+    "Reading",
     "Staircase",
-    "decode_all",
-    "decode_enough",
+    "Structure",
+    "check_structure",
     "linear_structure",
     "mention_structure",
+    "register_structure",
     "shared_structure",
     "split_structure",
     "structure",
+    "structure_names",
 ]
 
-Factory = Callable[[Sequence[str], int], Hypergraph | Linear]
+Factory = Callable[[Sequence[str], int], Structure]
 
 STRUCTURES: dict[str, Factory] = {
     "hyperspan.Linear.v1": linear_structure,
@@ -57,10 +60,22 @@ STRUCTURES: dict[str, Factory] = {
 }
 """Every structure by its full name; its short name, ``shared`` for ``hyperspan.Shared.v1``, is the newest one."""
 
-_SHORT = {name.split(".")[1].lower(): name for name in STRUCTURES}
+
+def register_structure(name: str, factory: Factory) -> None:
+    """Add a structure under its full name, such as ``mine.Pairs.v1``; users then call it ``pairs``."""
+    STRUCTURES[name] = factory
 
 
-def structure(name: str, types: Sequence[str], max_components: int = 3) -> Hypergraph | Linear:
+def structure_names() -> tuple[str, ...]:
+    """Return the short names of all structures, for choices on the command line and elsewhere."""
+    return tuple(_by_short_name())
+
+
+def _by_short_name() -> dict[str, str]:
+    return {name.split(".")[-2].lower(): name for name in STRUCTURES}
+
+
+def structure(name: str, types: Sequence[str], max_components: int = 3) -> Structure:
     """Return a structure by name.
 
     Parameters
@@ -82,12 +97,19 @@ def structure(name: str, types: Sequence[str], max_components: int = 3) -> Hyper
     >>> structure("split", ["Finding", "Drug"], max_components=2).n_labels
     32
     """
-    factory = STRUCTURES.get(_SHORT.get(name, name))
-    if factory is None:
-        near = get_close_matches(str(name).lower(), [*_SHORT, *STRUCTURES], n=1)
-        meant = f". Did you mean {near[0]!r}?" if near else ""
-        raise StructureError(f"there is no structure {quoted(name)}; expected one of {', '.join(_SHORT)}{meant}")
+    factory = STRUCTURES[check_structure(name)]
     if isinstance(types, str):
         raise StructureError(f"types are the text {quoted(types)}; expected a sequence of names")
     check_max_components(max_components)
     return factory(types, max_components)
+
+
+def check_structure(name: str) -> str:
+    """Return the full name of a structure, or refuse one that there is not."""
+    short = _by_short_name()
+    full = short.get(name, name)
+    if full not in STRUCTURES:
+        near = get_close_matches(str(name).lower(), [*short, *STRUCTURES], n=1)
+        meant = f". Did you mean {near[0]!r}?" if near else ""
+        raise StructureError(f"there is no structure {quoted(name)}; expected one of {', '.join(short)}{meant}")
+    return full

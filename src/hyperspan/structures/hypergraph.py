@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from heapq import merge
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
-from hyperspan.mentions import Mention
+from hyperspan.mentions import Mention, in_order
+from hyperspan.structures.cover import smallest_cover
+from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading, check_limit
+from hyperspan.structures.paths import Node, connected, paths
 from hyperspan.structures.staircase import NO_START, START, Staircase
 from hyperspan.structures.structure import (
     Encoded,
@@ -27,6 +34,10 @@ class Block:
     type_id: int
     staircase: Staircase
     first_label: int
+
+
+BlockEdges = tuple[Block, dict[Node, int], list[int]]
+"""One block of an encoding, taken apart: the children of every node in it, and the words where T starts."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +64,9 @@ class Hypergraph:
     name: str
     types: tuple[str, ...]
     staircases: tuple[Staircase, ...]
+
+    kind = "staircase"
+    has_transitions = False
 
     def __post_init__(self) -> None:
         check_types(self.types)
@@ -152,7 +166,72 @@ class Hypergraph:
         encoding.sort()
         return Encoded(tuple(encoding), tuple(left_out))
 
-    def edges_of(self, encoding: Encoding) -> Iterator[tuple[Block, dict[tuple[int, int], int], list[int]]]:
+    def decode(
+        self, encoding: Encoding, reading: Reading, *, limit: int = MOST_MENTIONS, any_number: bool = False
+    ) -> Decoded:
+        """Return every mention on some path of an encoding, or as few as use every link of it.
+
+        Under ``all`` this includes every mention that was encoded. Under ``enough`` it is a smallest set of mentions
+        whose paths together use every link, see `hyperspan.structures.cover`.
+
+        Examples
+        --------
+        >>> structure = shared_structure(["Finding"])
+        >>> mentions = [Mention("Finding", [(0, 1), (3, 4)]), Mention("Finding", [(1, 2), (4, 5)])]
+        >>> encoding = structure.encode(mentions, n_words=5).encoding
+        >>> [mention.parts for mention in structure.decode(encoding, "all").mentions]
+        [((0, 1), (3, 4)), ((0, 1), (4, 5)), ((1, 2), (3, 4)), ((1, 2), (4, 5))]
+        >>> [mention.parts for mention in structure.decode(encoding, "enough").mentions]
+        [((0, 1), (3, 4)), ((1, 2), (4, 5))]
+        """
+        check_limit(limit)
+        blocks = self.edges_of(encoding)
+        return all_of_blocks(blocks, limit) if reading == "all" else enough_of_blocks(blocks, limit)
+
+    def clamp(self, scores: NDArray[np.float64], mention: Mention, best: Encoding) -> NDArray[np.float64]:
+        """Return scores with -inf for edges that a sentence cannot have if it has a mention; ``best`` is not needed."""
+        clamped = scores.copy()
+        block = self.block_of(mention)
+        if block is None:
+            clamped[:] = -np.inf
+            return clamped
+        clamped[mention.start, block.first_label + NO_START] = -np.inf
+        for word, node, child in block.staircase.path(mention):
+            for label, (parent, children) in enumerate(block.staircase.edges, start=block.first_label + 2):
+                if parent == node and not children & child:
+                    clamped[word, label] = -np.inf
+        return clamped
+
+    @cached_property
+    def choices(self) -> tuple[NDArray[np.int64], ...]:
+        """The labels that exclude one another: T's two, and the edges of each node."""
+        choices = []
+        for block in self.blocks:
+            choices.append(block.first_label + np.array([NO_START, START]))
+            nodes = np.array([node for node, _ in block.staircase.edges])
+            choices.extend(block.first_label + 2 + np.flatnonzero(nodes == node) for node in np.unique(nodes))
+        return tuple(choices)
+
+    @cached_property
+    def weightless_labels(self) -> NDArray[np.bool_]:
+        """T → X needs no weights: T → B0 is scored against it."""
+        weightless = np.zeros(self.n_labels, dtype=np.bool_)
+        weightless[[block.first_label + NO_START for block in self.blocks]] = True
+        return weightless
+
+    @cached_property
+    def start_labels(self) -> NDArray[np.int64]:
+        """T → B0 of every block."""
+        return np.array([block.first_label + START for block in self.blocks], dtype=np.int64)
+
+    def labels_of(self, type: str) -> NDArray[np.bool_]:
+        """Say which labels belong to the blocks of a type."""
+        found = np.zeros(self.n_labels, dtype=np.bool_)
+        for block in self.blocks:
+            found[block.first_label : block.first_label + block.staircase.n_labels] = block.type == type
+        return found
+
+    def edges_of(self, encoding: Encoding) -> Iterator[BlockEdges]:
         """Take an encoding apart: for each block the children of every node in it, and the words where T starts.
 
         Blocks without any mention, most of them as a rule, are passed over.
@@ -162,7 +241,7 @@ class Hypergraph:
         StructureError
             If a label is not one of this structure's.
         """
-        found: dict[int, tuple[Block, dict[tuple[int, int], int], list[int]]] = {}
+        found: dict[int, BlockEdges] = {}
         meanings = self._meanings
         for word, label in encoding:
             try:
@@ -191,6 +270,27 @@ class Hypergraph:
             for (node, bits), label in block.staircase.label_of.items():
                 meanings[block.first_label + label] = (block, node, bits)
         return meanings
+
+
+def all_of_blocks(blocks: Iterable[BlockEdges], limit: int = MOST_MENTIONS) -> Decoded:
+    """Return every mention that an encoding can mean, given what `Hypergraph.edges_of` makes of it: the first ones."""
+    streams = []
+    for block, children, starts in blocks:
+        connected(children, starts)
+        streams.append(map(partial(Mention, block.type), paths(children, starts)))
+    return Decoded.first(streams[0] if len(streams) == 1 else merge(*streams), limit)
+
+
+def enough_of_blocks(blocks: Iterable[BlockEdges], limit: int = MOST_MENTIONS) -> Decoded:
+    """Return as few mentions as explain an encoding, given what `Hypergraph.edges_of` makes of it."""
+    mentions: list[Mention] = []
+    is_exact = True
+    for block, children, starts in blocks:
+        for group in connected(children, starts):
+            cover, is_best = smallest_cover(children, group)
+            is_exact &= is_best
+            mentions.extend(Mention(block.type, parts) for parts in cover)
+    return Decoded(in_order(mentions)[:limit], len(mentions) > limit, is_exact)
 
 
 def mention_structure(types: Sequence[str], max_components: int = 1) -> Hypergraph:

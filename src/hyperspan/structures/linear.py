@@ -12,9 +12,21 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hyperspan.errors import StructureError
 from hyperspan.mentions import Mention
-from hyperspan.structures.structure import Encoded, check_end, check_max_components, check_type, check_types
+from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading, check_limit
+from hyperspan.structures.linear_decoding import all_readings, enough_readings
+from hyperspan.structures.structure import (
+    Encoded,
+    Encoding,
+    check_end,
+    check_max_components,
+    check_type,
+    check_types,
+)
 
 Kind = Literal["contiguous", "body", "head"]
 
@@ -66,6 +78,9 @@ class Linear:
     types: tuple[str, ...]
     max_components: int = 3
     name: str = "linear"
+
+    kind = "chain"
+    has_transitions = True
 
     def __post_init__(self) -> None:
         check_types(self.types)
@@ -123,6 +138,41 @@ class Linear:
             labels.append((word, self._label(here, before)))
             before = here
         return Encoded(tuple(labels), tuple(sorted(left_out)))
+
+    def decode(
+        self, encoding: Encoding, reading: Reading, *, limit: int = MOST_MENTIONS, any_number: bool = False
+    ) -> Decoded:
+        """Return the mentions that tags are read as: see `hyperspan.structures.linear_decoding`."""
+        check_limit(limit)
+        if reading == "enough":
+            return Decoded.first(enough_readings(self, encoding), limit)
+        return Decoded.first(all_readings(self, encoding, None if any_number else self.max_components), limit)
+
+    def clamp(self, scores: NDArray[np.float64], mention: Mention, best: Encoding) -> NDArray[np.float64]:
+        """Return scores with -inf for other tags than the best at the words of a mention."""
+        clamped, tags = scores.copy(), dict(best)
+        for word in mention.words():
+            clamped[word, np.arange(scores.shape[1]) != tags[word]] = -np.inf
+        return clamped
+
+    @cached_property
+    def choices(self) -> tuple[NDArray[np.int64], ...]:
+        """All tags exclude one another."""
+        return (np.arange(self.n_labels),)
+
+    @cached_property
+    def weightless_labels(self) -> NDArray[np.bool_]:
+        """All tags have weights."""
+        return np.zeros(self.n_labels, dtype=np.bool_)
+
+    @cached_property
+    def start_labels(self) -> NDArray[np.int64]:
+        """No tag says just that a mention starts."""
+        return np.empty(0, dtype=np.int64)
+
+    def labels_of(self, type: str) -> NDArray[np.bool_]:
+        """Tags exclude one another whatever their type, so all of them have to do with each."""
+        return np.ones(self.n_labels, dtype=np.bool_)
 
     def _label(self, here: Sequence[Mention], before: Sequence[Mention]) -> int:
         """Return the label of a word, given the mentions that cover it and those that cover the word before."""

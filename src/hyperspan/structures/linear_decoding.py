@@ -11,11 +11,14 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import TYPE_CHECKING
 
 from hyperspan.errors import StructureError
 from hyperspan.mentions import Mention
-from hyperspan.structures.linear import Kind, Linear
-from hyperspan.structures.structure import Encoding
+
+if TYPE_CHECKING:
+    from hyperspan.structures.linear import Kind, Linear
+    from hyperspan.structures.structure import Encoding
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,7 @@ def components(structure: Linear, encoding: Encoding) -> list[Component]:
 
     Examples
     --------
+    >>> from hyperspan.structures.linear import Linear
     >>> structure = Linear(("Finding",))
     >>> tags = ["B", "I", "BH", "O", "BD", "ID", "BD"]
     >>> encoding = tuple((word, structure.tags.index(tag)) for word, tag in enumerate(tags))
@@ -107,14 +111,6 @@ def enough_readings(structure: Linear, encoding: Encoding) -> Iterator[Mention]:
     bodies come together than ``max_components``.
     """
     return _enough(structure, components(structure, encoding))
-
-
-def enough_readings_of_words(structure: Linear, tagged: Iterable[tuple[int, int]]) -> Iterator[Mention]:
-    """Yield the same for the words that have a tag other than O, as ``(word, label)`` in order; they are not checked.
-
-    What is said of one type does not depend on the words of others, so those may be left out too.
-    """
-    return _enough(structure, _components(structure, tagged))
 
 
 def _enough(structure: Linear, found: Sequence[Component]) -> Iterator[Mention]:

@@ -1,12 +1,21 @@
-"""What all structures have in common: types, labels, and what encoding gives back."""
+"""What every structure can be asked: its labels, how mentions become edges, and how edges are read as mentions.
+
+A structure is all that says how mentions are written. A new one implements `Structure`, is registered in
+`hyperspan.structures.STRUCTURES`, and says by its ``kind`` which distributions sum over its outcomes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
 from hyperspan.mentions import Mention
+from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
 
 MAX_COMPONENTS = 5
 """The most parts a mention can have in any structure; the sweeps keep 2^(2K-1) states."""
@@ -21,6 +30,83 @@ class Encoded:
 
     encoding: Encoding
     left_out: tuple[Mention, ...] = ()
+
+
+class Structure(Protocol):
+    """How mentions are written as edges or tags."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+
+    @property
+    def kind(self) -> str:
+        """What an outcome is made of, ``staircase`` or ``chain``: it decides which distributions there are."""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of mentions, in the order of their labels."""
+
+    @property
+    def max_components(self) -> int:
+        """The most parts a mention can have."""
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are: the width of a score array."""
+
+    @property
+    def has_transitions(self) -> bool:
+        """Whether a label after another has a score of its own."""
+
+    @property
+    def choices(self) -> Sequence[NDArray[np.int64]]:
+        """The sets of labels that exclude one another at a word: all tags, or the edges of a node."""
+
+    @property
+    def weightless_labels(self) -> NDArray[np.bool_]:
+        """Which labels need no weights, because another label of the same choice is scored against them."""
+
+    @property
+    def start_labels(self) -> NDArray[np.int64]:
+        """The labels that start a mention, where a label does just that."""
+
+    def labels_of(self, type: str) -> NDArray[np.bool_]:
+        """Say which labels have to do with a type."""
+
+    def label_name(self, label: int) -> str:
+        """Name a label in words."""
+
+    def encode(self, mentions: Iterable[Mention], n_words: int) -> Encoded:
+        """Return the edges of a set of mentions, and the mentions that cannot be written."""
+
+    def decode(
+        self, encoding: Encoding, reading: Reading, *, limit: int = MOST_MENTIONS, any_number: bool = False
+    ) -> Decoded:
+        """Return the mentions that an encoding is read as.
+
+        Parameters
+        ----------
+        encoding : tuple of (word, label)
+            As `encode` makes it.
+        reading : {"all", "enough"}
+            Every mention it can mean, or as few as explain it.
+        limit : int
+            At most so many mentions are given back.
+        any_number : bool
+            Under ``all``, combine any number of components of tags, instead of at most ``max_components``.
+
+        Raises
+        ------
+        StructureError
+            If the encoding does not belong to the structure.
+        """
+
+    def clamp(self, scores: NDArray[np.float64], mention: Mention, best: Encoding) -> NDArray[np.float64]:
+        """Return the scores of one sentence with -inf for edges that it cannot have if it has a mention.
+
+        ``best`` is the best encoding, for structures in which a mention can be written in several ways.
+        """
 
 
 def check_types(types: Sequence[str]) -> None:

@@ -1,7 +1,7 @@
-"""The inside recursion over derivations, compiled: what ``mention-sets`` and ``published`` are made of.
+"""The inside recursion over derivations, compiled: what ``mention-sets`` and ``derivations`` are made of.
 
 Branches are independent, so everything is a product along paths; but totals grow like exp(n^(2K)), so all is done in
-log space. See `derivations_reference` for the same thing in plain words.
+log space. `hyperspan.inference.reference.derivations` says the same in plain Python.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ def edge_value(table, label, score, below):
 
 
 @numba.njit(nogil=True, cache=True)
-def inside_kernel(table, first_label, scores, begin, end, wants_max, inside):
+def inside_kernel(table, first_label, scores, begin, end, inside):
     """Fill ``inside`` of shape (n_words + 1, n_nodes + 1), whose last column is T, and return the log total.
 
-    ``inside[w, v]`` is the log sum (or maximum) over all ways to go on from node v at word w; -inf means none.
+    ``inside[w, v]`` is the log sum over all ways to go on from node v at word w; -inf means none.
     """
     n_words, n_nodes, label_node = end - begin, table.n_nodes, table.label_node
     inside[n_words, :] = -np.inf
@@ -48,7 +48,7 @@ def inside_kernel(table, first_label, scores, begin, end, wants_max, inside):
                 top = max(top, value)
                 label += 1
             here[node] = top
-            if not wants_max and top > -np.inf:
+            if top > -np.inf:
                 total = 0.0
                 for edge in range(first, label):
                     value = edge_value(table, edge, row[first_label + edge], below)
@@ -56,7 +56,7 @@ def inside_kernel(table, first_label, scores, begin, end, wants_max, inside):
                 here[node] = top + math.log(total)
         no_start, start = row[first_label], row[first_label + 1] + here[0]
         low, high = min(no_start, start), max(no_start, start)
-        if wants_max or low == -np.inf:
+        if low == -np.inf:
             here[n_nodes] = high
         else:
             here[n_nodes] = high + math.log1p(math.exp(low - high))
@@ -65,8 +65,8 @@ def inside_kernel(table, first_label, scores, begin, end, wants_max, inside):
 
 
 @numba.njit(nogil=True, cache=True)
-def outside_kernel(table, first_label, scores, begin, end, inside, uses, expected):
-    """Set the sentence's rows of ``expected`` to how often each edge is used on average.
+def outside_kernel(table, first_label, scores, begin, end, inside, uses, marginals):
+    """Set the sentence's rows of ``marginals`` to how often each edge is used on average.
 
     ``uses`` of shape (2, n_nodes + 1) is room. Some outcome must be possible. Counts can be astronomical: a node is
     used once for every branch.
@@ -74,7 +74,7 @@ def outside_kernel(table, first_label, scores, begin, end, inside, uses, expecte
     n_nodes, label_node, label_children = table.n_nodes, table.label_node, table.label_children
     uses[0, :] = 0.0
     for word in range(end - begin):
-        row, counts = scores[begin + word], expected[begin + word]
+        row, counts = scores[begin + word], marginals[begin + word]
         here, below = uses[word % 2], uses[(word + 1) % 2]
         below[:] = 0.0
         total = inside[word, n_nodes]
@@ -100,9 +100,9 @@ def outside_kernel(table, first_label, scores, begin, end, inside, uses, expecte
 
 @numba.njit(nogil=True, cache=True)
 def derivations_block_kernel(
-    table, first_label, scores, first_word, begin, end, wants_expected, log_partition, expected
+    table, first_label, scores, first_word, begin, end, wants_marginals, log_partition, marginals
 ):
-    """Sum one block over the sentences from begin to end; arguments as in `frontier.frontier_block_kernel`."""
+    """Sum one block over the sentences from begin to end; ``log_partition`` and its columns of ``marginals`` are set."""
     longest = 0
     for sentence in range(begin, end):
         longest = max(longest, first_word[sentence + 1] - first_word[sentence])
@@ -110,8 +110,8 @@ def derivations_block_kernel(
     uses = np.empty((2, table.n_nodes + 1))
     for sentence in range(begin, end):
         first, last = first_word[sentence], first_word[sentence + 1]
-        log_partition[sentence] = inside_kernel(table, first_label, scores, first, last, False, inside)
-        if wants_expected and log_partition[sentence] > -np.inf:
-            outside_kernel(table, first_label, scores, first, last, inside, uses, expected)
-        elif wants_expected:
-            expected[first:last, first_label : first_label + table.label_node.shape[0]] = 0.0
+        log_partition[sentence] = inside_kernel(table, first_label, scores, first, last, inside)
+        if wants_marginals and log_partition[sentence] > -np.inf:
+            outside_kernel(table, first_label, scores, first, last, inside, uses, marginals)
+        elif wants_marginals:
+            marginals[first:last, first_label : first_label + table.label_node.shape[0]] = 0.0

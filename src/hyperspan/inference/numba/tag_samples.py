@@ -3,7 +3,7 @@
 Drawing whole sequences goes through all samples word by word, from the last to the first: samples that have the same
 tag at a word share the sums that say which tag came before.
 
-Mentions other than plain runs (whose probability `tag_sums` knows) are only in sequences with *linking* tags, those of
+Mentions other than plain runs (whose probability `runs` knows) are only in sequences with *linking* tags, those of
 bodies and heads. So only such sequences are drawn to count these mentions: first the last linking tag, then what comes
 before it, then how far a run goes on after it. Such samples count only for as much as their tags are probable, p in
 all, so p² times as many give the same precision.
@@ -19,7 +19,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.inference.tag_readings import FORMS, WIDTH, ReadingRoom, is_linking, parts_of, read_kernel
+from hyperspan.inference.numba.tag_readings import FORMS, WIDTH, ReadingWorkspace, is_linking, parts_of, read_kernel
 from hyperspan.mentions import Span
 from hyperspan.structures.linear import Linear
 
@@ -30,56 +30,21 @@ _POOL = 65_537
 _SPREAD, _LOW_BITS = 0x61C88647, 0x7FFFFFFF
 
 
-def draw_tags(
-    scores: NDArray[np.float64], transitions: NDArray[np.float64], uniform: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Draw tag sequences, one for each row of random numbers.
-
-    Parameters
-    ----------
-    scores : float64 array of shape (n_words, n_tags)
-        Within bounds, as `are_within_bounds` says.
-    transitions : float64 array of shape (n_tags, n_tags)
-    uniform : float64 array of shape (n_samples, n_words + 1)
-        In [0, 1): column w chooses the tag of word w - 1.
-
-    Returns
-    -------
-    tags : int64 array of shape (n_samples, n_words)
-    """
-    tags = np.empty((len(uniform), len(scores)), dtype=np.int64)
-    if len(scores):
-        weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-        moves = np.exp(transitions - transitions.max())
-        draw_kernel(weights, moves, np.ascontiguousarray(moves.T), uniform, tags)
-    return tags
-
-
 @numba.njit(nogil=True, cache=True)
-def draw_kernel(weights, moves, moves_into, uniform, tags):
-    """Fill ``tags``; ``weights`` and ``moves`` are exp of scores and transitions, ``moves_into`` is turned around."""
-    n_words, n_tags = weights.shape
+def draw_kernel(alpha, moves_into, uniform, tags):
+    """Draw tag sequences of one sentence, one for each row of random numbers.
+
+    ``alpha`` (n_words, n_tags) are its forward messages, ``moves_into`` is exp of the transitions, transposed;
+    ``uniform`` (n_samples, n_words + 1) is in [0, 1), and column w chooses the tag of word w - 1; ``tags`` (n_samples,
+    n_words) is filled.
+    """
+    n_words, n_tags = alpha.shape
     n_samples = tags.shape[0]
-    states = np.empty((n_words, n_tags))
-    for word in range(n_words):
-        for tag in range(n_tags):
-            states[word, tag] = 0.0 if word else 1.0
-        if word:
-            for before in range(n_tags):
-                state = states[word - 1, before]
-                for tag in range(n_tags):
-                    states[word, tag] += state * moves[before, tag]
-        total = 0.0
-        for tag in range(n_tags):
-            states[word, tag] *= weights[word, tag]
-            total += states[word, tag]
-        for tag in range(n_tags):
-            states[word, tag] /= total
     sums = np.empty((n_tags, n_tags))
     known = np.full(n_tags, -1, dtype=np.int64)
     running = 0.0
     for tag in range(n_tags):
-        running += states[n_words - 1, tag]
+        running += alpha[n_words - 1, tag]
         sums[0, tag] = running
     for sample in range(n_samples):
         tags[sample, n_words - 1] = search_kernel(sums[0], uniform[sample, n_words])
@@ -90,7 +55,7 @@ def draw_kernel(weights, moves, moves_into, uniform, tags):
                 known[tag] = word
                 running = 0.0
                 for before in range(n_tags):
-                    running += states[word - 1, before] * moves_into[tag, before]
+                    running += alpha[word - 1, before] * moves_into[tag, before]
                     sums[tag, before] = running
             tags[sample, word - 1] = search_kernel(sums[tag], uniform[sample, word])
 
@@ -129,14 +94,14 @@ def count_mentions(structure: Linear, tags: NDArray[np.int64]) -> dict[Key, int]
     """
     capacity, n_rows = 1_024, -1
     while n_rows < 0:
-        room = SamplingRoom.of(structure, tags.shape[1], capacity)
+        room = CountingWorkspace.of(structure, tags.shape[1], capacity)
         n_rows = count_kernel(tags, structure.max_components, room)
         capacity *= 4
     found = zip(room.rows[:n_rows].tolist(), room.counts[:n_rows].tolist(), strict=True)
     return {(structure.types[row[0]], parts_of(row)): count for row, count in found}
 
 
-class SamplingRoom(NamedTuple):
+class CountingWorkspace(NamedTuple):
     """The room that counting the mentions of one sentence takes, above all a table of them, which is empty at first.
 
     Attributes
@@ -147,7 +112,7 @@ class SamplingRoom(NamedTuple):
         The mentions counted so far.
     counts : int32 array of shape (capacity,)
         How often each was counted.
-    reading : ReadingRoom
+    reading : ReadingWorkspace
     found : int32 array of shape (2 * longest, WIDTH)
         The mentions of one sequence.
     tags : int64 array of shape (longest,)
@@ -159,19 +124,19 @@ class SamplingRoom(NamedTuple):
     slots: NDArray[np.int32]
     rows: NDArray[np.int32]
     counts: NDArray[np.int32]
-    reading: ReadingRoom
+    reading: ReadingWorkspace
     found: NDArray[np.int32]
     tags: NDArray[np.int64]
     after: NDArray[np.float64]
 
     @classmethod
-    def of(cls, structure: Linear, longest: int, capacity: int) -> SamplingRoom:
+    def of(cls, structure: Linear, longest: int, capacity: int) -> CountingWorkspace:
         """Return room for sentences of up to so many words and so many different mentions."""
         return cls(
             np.full(1 << (2 * capacity).bit_length(), -1, dtype=np.int32),
             np.empty((capacity, WIDTH), dtype=np.int32),
             np.empty(capacity, dtype=np.int32),
-            ReadingRoom.of(structure, longest),
+            ReadingWorkspace.of(structure, longest),
             np.empty((2 * longest, WIDTH), dtype=np.int32),
             np.empty(longest, dtype=np.int64),
             np.empty((longest, structure.n_labels)),
@@ -243,7 +208,7 @@ def count_kernel(tags, max_components, room):
 
 
 @numba.njit(nogil=True, cache=True)
-def after_kernel(moves, weights, first, last, after):
+def after_kernel(moves, potentials, first, last, after):
     """Fill ``after`` (n_words, n_tags): the sums over all that can come after a word without linking tags."""
     n_tags = moves.shape[0]
     for word in range(last - 1, first - 1, -1):
@@ -253,35 +218,35 @@ def after_kernel(moves, weights, first, last, after):
             continue
         for next in range(n_tags):
             if not is_linking(next):
-                state = weights[word + 1, next] * after[word + 1 - first, next]
+                state = potentials[word + 1, next] * after[word + 1 - first, next]
                 for tag in range(n_tags):
                     here[tag] += moves[tag, next] * state
 
 
 @numba.njit(nogil=True, cache=True)
-def linking_kernel(forward, other, first, last, shift):
+def linking_kernel(alpha, other, first, last, shift):
     """Return the sum of products at all linking tags of a sentence; the rows of ``other`` begin ``shift`` earlier."""
     total = 0.0
     for word in range(first, last):
-        for tag in range(1, forward.shape[1]):
+        for tag in range(1, alpha.shape[1]):
             if is_linking(tag):
-                total += forward[word, tag] * other[word - shift, tag]
+                total += alpha[word, tag] * other[word - shift, tag]
     return total
 
 
 @numba.njit(nogil=True, cache=True)
-def count_linked_kernel(sums, first, last, max_components, n_samples, pool, room):
+def count_linked_kernel(messages, first, last, max_components, n_samples, pool, room):
     """Count the mentions, other than plain runs, of sampled sequences with linking tags.
 
     Returns how many different ones there are, -1 if there is no room for them, and for how much each time counts.
     """
-    moves, weights, forward, backward = sums
+    moves, potentials, alpha, beta = messages
     after, tags = room.after, room.tags
     # The sum of the probabilities of linking tags is at least the probability that there is any.
-    if linking_kernel(forward, backward, first, last, 0) < LEAST_LINKING:
+    if linking_kernel(alpha, beta, first, last, 0) < LEAST_LINKING:
         return 0, 0.0
-    after_kernel(moves, weights, first, last, after)
-    prob = min(1.0, linking_kernel(forward, after, first, last, first))
+    after_kernel(moves, potentials, first, last, after)
+    prob = min(1.0, linking_kernel(alpha, after, first, last, first))
     if prob < LEAST_LINKING:
         return 0, 0.0
     n_words, n_tags = last - first, moves.shape[0]
@@ -300,13 +265,13 @@ def count_linked_kernel(sums, first, last, max_components, n_samples, pool, room
                     break
                 word, tag = word + 1, 1
             if is_linking(tag):
-                so_far += forward[first + word, tag] * after[word, tag]
+                so_far += alpha[first + word, tag] * after[word, tag]
         tags[word:n_words] = 0
         tags[word] = tag
         if (tag - 1) % FORMS > 3:  # a head: a run may go on after it
             inside, here, at = tag - (tag - 1) % FORMS + 1, tag, word
             while at + 1 < n_words:
-                goes_on = moves[here, inside] * weights[first + at + 1, inside] * after[at + 1, inside]
+                goes_on = moves[here, inside] * potentials[first + at + 1, inside] * after[at + 1, inside]
                 draw = pool[next] * after[at, here]
                 next = next + 1 if next < last_draw else 0
                 if draw >= goes_on:
@@ -315,12 +280,12 @@ def count_linked_kernel(sums, first, last, max_components, n_samples, pool, room
                 tags[at] = inside
         here = tag
         for at in range(word - 1, -1, -1):
-            draw = pool[next] * forward[first + at + 1, here] / weights[first + at + 1, here]
+            draw = pool[next] * alpha[first + at + 1, here] / potentials[first + at + 1, here]
             next = next + 1 if next < last_draw else 0
-            before, running = 0, forward[first + at, 0] * moves[0, here]
+            before, running = 0, alpha[first + at, 0] * moves[0, here]
             while running <= draw and before < n_tags - 1:
                 before += 1
-                running += forward[first + at, before] * moves[before, here]
+                running += alpha[first + at, before] * moves[before, here]
             tags[at] = here = before
         n_found = read_kernel(tags[:n_words], max_components, False, room.reading, room.found, 0)
         n_rows = add_kernel(room, n_found, n_rows)

@@ -69,13 +69,13 @@ def read_tags(
     longest = int(np.diff(first_word).max(initial=0))
     first_row = np.zeros(len(first_word), dtype=np.int64)
     rows = np.empty((2 * len(tags), WIDTH), dtype=np.int32)
-    room = ReadingRoom.of(structure, longest)
+    room = ReadingWorkspace.of(structure, longest)
     read_batch_kernel(tags, first_word, structure.max_components, room, first_row, rows)
     return first_row, rows[: first_row[-1]]
 
 
-class ReadingRoom(NamedTuple):
-    """The room that reading one sentence takes: types, whether each was seen, components, and bodies among them."""
+class ReadingWorkspace(NamedTuple):
+    """The memory that reading one sentence takes: types, whether each was seen, components, and bodies among them."""
 
     is_seen: NDArray[np.bool_]
     seen: NDArray[np.int64]
@@ -83,7 +83,7 @@ class ReadingRoom(NamedTuple):
     body: NDArray[np.int64]
 
     @classmethod
-    def of(cls, structure: Linear, longest: int) -> ReadingRoom:
+    def of(cls, structure: Linear, longest: int) -> ReadingWorkspace:
         """Return room for sentences of up to so many words."""
         n_types = len(structure.types)
         return cls(

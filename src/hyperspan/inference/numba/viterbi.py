@@ -1,9 +1,8 @@
-"""The best outcome, compiled: max-product over the frontier of a staircase and along a chain of tags.
+"""Viterbi: the best outcome over the frontier states of a staircase and along a chain of tags, compiled.
 
-The same sweep as in `frontier`, with the best instead of the sum. Each phase notes how the best way to each state came
-about, in one byte; walking these notes back from the end gives the labels. Of equal scores, what comes from the lower
-state wins, then the lower label: as in `paths.k_best_kernel`, which finds the same for k = 1. See `best_reference` for
-the same thing in plain words.
+The same pass as in `frontier`, with the best instead of the sum. Each phase keeps a back-pointer to how the best way to
+each state came about, in one byte; following them back from the end gives the labels. Of equal scores, what comes from
+the lower state wins, then the lower label: as in `log_space.k_best_kernel`, which finds the same for k = 1.
 """
 
 from __future__ import annotations
@@ -12,13 +11,13 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.inference.frontier import StaircaseTable
+from hyperspan.inference.numba.frontier import StaircaseTable
 from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP
 
 _END, _STAY, _STEP, _NO_START, _START = END, STAY, STEP, NO_START, START
 
 _PASSED = 0
-"""The note of a node that is not active. Others are 1 + 2 * move, plus 1 if the next node was active before."""
+"""The back-pointer of a node that is not active. Others are 1 + 2 * move, plus 1 if the next node was active before."""
 
 
 def best_of_block(
@@ -58,68 +57,68 @@ def best_tags_of(
 @numba.njit(nogil=True, cache=True)
 def best_moves_kernel(table, first_label, scores, word, best, chosen):
     """Fill ``best`` and ``chosen`` (4 * n_nodes,) with the best score and label of each node's moves at a word."""
-    label_weight = table.label_weight
+    label_potential = table.label_potential
     for move in range(best.shape[0]):
         best[move], chosen[move] = -np.inf, -1
-    for label in range(2, label_weight.shape[0]):
+    for label in range(2, label_potential.shape[0]):
         score = scores[word, first_label + label]
-        if score > best[label_weight[label]]:
-            best[label_weight[label]], chosen[label_weight[label]] = score, label
+        if score > best[label_potential[label] - 2]:
+            best[label_potential[label] - 2], chosen[label_potential[label] - 2] = score, label
 
 
 @numba.njit(nogil=True, cache=True)
-def best_start_kernel(n_states, values, before, after, notes, time, no_start, start):
-    """Let T choose; the notes of states with bit 0: 0 started from without it, 1 not started, 2 started from with.
+def best_start_kernel(n_states, values, before, after, pointers, time, no_start, start):
+    """Let T choose; the back-pointers of states with bit 0: 0 started from without it, 1 not started, 2 started from with.
 
     The states are those at ``before`` in ``values``, and become those at ``after``.
     """
     for state in range(0, n_states, 2):
         clear, active = values[before + state], values[before + state + 1]
         values[after + state] = clear + no_start
-        top, note = clear + start, 0
+        top, pointer = clear + start, 0
         if active + no_start > top:
-            top, note = active + no_start, 1
+            top, pointer = active + no_start, 1
         if active + start > top:
-            top, note = active + start, 2
-        values[after + state + 1], notes[time, state + 1] = top, note
+            top, pointer = active + start, 2
+        values[after + state + 1], pointers[time, state + 1] = top, pointer
 
 
 @numba.njit(nogil=True, cache=True)
-def best_node_kernel(n_states, node, values, before, after, notes, time, none, step, stay, both):
+def best_node_kernel(n_states, node, values, before, after, pointers, time, none, step, stay, both):
     """Let a node choose among edges that do nothing more, step, stay or do both."""
     stride = 1 << node
     if 2 * stride == n_states:
         for low in range(stride):
             active = values[before + low + stride]
-            top, note = values[before + low], 0
+            top, pointer = values[before + low], 0
             if active + none > top:
-                top, note = active + none, 1
-            values[after + low], notes[time, low] = top, note
-            values[after + low + stride], notes[time, low + stride] = active + stay, 5
+                top, pointer = active + none, 1
+            values[after + low], pointers[time, low] = top, pointer
+            values[after + low + stride], pointers[time, low + stride] = active + stay, 5
         return
     for high in range(0, n_states, 4 * stride):
         for low in range(high, high + stride):
             clear, active = values[before + low], values[before + low + stride]
             next_clear, next_active = values[before + low + 2 * stride], values[before + low + 3 * stride]
-            top, note = clear, 0
+            top, pointer = clear, 0
             if active + none > top:
-                top, note = active + none, 1
-            values[after + low], notes[time, low] = top, note
-            values[after + low + stride], notes[time, low + stride] = active + stay, 5
-            top, note = active + step, 3
+                top, pointer = active + none, 1
+            values[after + low], pointers[time, low] = top, pointer
+            values[after + low + stride], pointers[time, low + stride] = active + stay, 5
+            top, pointer = active + step, 3
             if next_clear > top:
-                top, note = next_clear, 0
+                top, pointer = next_clear, 0
             if next_active + none > top:
-                top, note = next_active + none, 2
+                top, pointer = next_active + none, 2
             if next_active + step > top:
-                top, note = next_active + step, 4
-            values[after + low + 2 * stride], notes[time, low + 2 * stride] = top, note
-            top, note = active + both, 7
+                top, pointer = next_active + step, 4
+            values[after + low + 2 * stride], pointers[time, low + 2 * stride] = top, pointer
+            top, pointer = active + both, 7
             if next_active + stay > top:
-                top, note = next_active + stay, 6
+                top, pointer = next_active + stay, 6
             if next_active + both > top:
-                top, note = next_active + both, 8
-            values[after + low + 3 * stride], notes[time, low + 3 * stride] = top, note
+                top, pointer = next_active + both, 8
+            values[after + low + 3 * stride], pointers[time, low + 3 * stride] = top, pointer
 
 
 @numba.njit(nogil=True, cache=True)
@@ -129,7 +128,7 @@ def best_block_kernel(table, first_label, scores, first_word, best_score, labels
     longest = 0
     for sentence in range(best_score.shape[0]):
         longest = max(longest, first_word[sentence + 1] - first_word[sentence])
-    notes = np.zeros((longest * n_phases, n_states), dtype=np.int8)
+    pointers = np.zeros((longest * n_phases, n_states), dtype=np.int8)
     chosen = np.empty((longest, 4 * n_nodes), dtype=np.int8)
     best = np.empty(4 * n_nodes)
     values = np.empty(2 * n_states)
@@ -142,7 +141,7 @@ def best_block_kernel(table, first_label, scores, first_word, best_score, labels
             time = (word - first) * n_phases
             best_moves_kernel(table, first_label, scores, word, best, chosen[word - first])
             no_start, start = scores[word, first_label], scores[word, first_label + 1]
-            best_start_kernel(n_states, values, here, there, notes, time, no_start, start)
+            best_start_kernel(n_states, values, here, there, pointers, time, no_start, start)
             here, there = there, here
             for node in range(n_nodes - 1, -1, -1):
                 best_node_kernel(
@@ -151,7 +150,7 @@ def best_block_kernel(table, first_label, scores, first_word, best_score, labels
                     values,
                     here,
                     there,
-                    notes,
+                    pointers,
                     time + n_nodes - node,
                     best[4 * node],
                     best[4 * node + 1],
@@ -161,28 +160,28 @@ def best_block_kernel(table, first_label, scores, first_word, best_score, labels
                 here, there = there, here
         best_score[sentence] = values[here]
         if values[here] > -np.inf:
-            walk_back_kernel(n_nodes, notes, chosen, labels[first:last])
+            backtrace_kernel(n_nodes, pointers, chosen, labels[first:last])
 
 
 @numba.njit(nogil=True, cache=True)
-def walk_back_kernel(n_nodes, notes, chosen, labels):
-    """Fill ``labels`` (n_words, n_nodes + 1) of one sentence by following the notes back from the empty state."""
+def backtrace_kernel(n_nodes, pointers, chosen, labels):
+    """Fill ``labels`` (n_words, n_nodes + 1) of one sentence by following the back-pointers from the empty state."""
     state = 0
     for word in range(labels.shape[0] - 1, -1, -1):
         time = word * (n_nodes + 1)
         for node in range(n_nodes):
-            note = notes[time + n_nodes - node, state]
-            if note == _PASSED:
+            pointer = pointers[time + n_nodes - node, state]
+            if pointer == _PASSED:
                 labels[word, node + 1] = -1
                 continue
-            labels[word, node + 1] = chosen[word, 4 * node + (note - 1) // 2]
+            labels[word, node + 1] = chosen[word, 4 * node + (pointer - 1) // 2]
             bit = 1 << node
             state = state & ~(3 * bit) | bit
-            if (note - 1) % 2:
+            if (pointer - 1) % 2:
                 state |= 2 * bit
-        note = notes[time, state] if state & 1 else 1
-        labels[word, 0] = 0 if note == 1 else 1
-        if note == 0:
+        pointer = pointers[time, state] if state & 1 else 1
+        labels[word, 0] = 0 if pointer == 1 else 1
+        if pointer == 0:
             state -= 1
 
 

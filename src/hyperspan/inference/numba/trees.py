@@ -11,7 +11,7 @@ import math
 import numba
 import numpy as np
 
-from hyperspan.inference.derivations import edge_value
+from hyperspan.inference.numba.derivations import edge_value
 from hyperspan.structures.staircase import STAY, STEP
 
 _STAY, _STEP = STAY, STEP
@@ -195,7 +195,7 @@ def link_probs_kernel(table, scores, inside, superset):
 def probable_paths_kernel(
     start_prob, superset, threshold, most_steps, found_start, found_prob, found_nodes, found_length
 ):
-    """Find every mention at least as probable as the threshold; the rest as in `restricted.probable_kernel`."""
+    """Find every mention at least as probable as the threshold; the rest as in `mention_marginals.search_kernel`."""
     n_words, n_nodes = superset.shape[0], superset.shape[1]
     probs = np.empty(n_words + 1)
     nodes, next_child = np.zeros(n_words + 1, dtype=np.int64), np.zeros(n_words + 1, dtype=np.int64)

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from hyperspan.inference.algebra import Algebra
+from hyperspan.inference.reference.algebra import Algebra
 from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP, Staircase
 
 Value = TypeVar("Value")
 
 
-def derivations_reference(staircase: Staircase, scores: Sequence[Sequence[float]], algebra: Algebra[Value]) -> Value:
+def derivations_total(staircase: Staircase, scores: Sequence[Sequence[float]], algebra: Algebra[Value]) -> Value:
     """Return the total over all derivations of a sentence.
 
     Examples
     --------
-    >>> from hyperspan.inference.algebra import COUNT
-    >>> [derivations_reference(Staircase(3), [[0.0] * 25] * n, COUNT).bit_length() - 1 for n in range(1, 6)]
+    >>> from hyperspan.inference.reference.algebra import COUNT
+    >>> [derivations_total(Staircase(3), [[0.0] * 25] * n, COUNT).bit_length() - 1 for n in range(1, 6)]
     [1, 3, 7, 15, 31]
     """
     total = algebra.one

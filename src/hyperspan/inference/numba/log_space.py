@@ -1,12 +1,16 @@
 """Sums, maxima and samples over the paths of an automaton, in log space: right for any finite scores and for -inf.
 
-These kernels serve every structure. The faster `frontier` and `chain` agree with them wherever scores stay within
-bounds, and hand over to them where they do not.
+These kernels serve every structure that is an automaton. The faster `frontier` and `chain` agree with them wherever
+scores stay within bounds, and hand over to them where they do not.
+
+Scores have shape (n_words, n_labels). Row t of a table belongs to the time before phase ``t % n_phases`` of word
+``t // n_phases``.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -17,8 +21,37 @@ from hyperspan.inference.automaton import Automaton
 from hyperspan.inference.outcomes import Outcome
 from hyperspan.structures.structure import Encoding
 
-# Scores have shape (n_words, n_labels). Row t of a table belongs to the time before phase t % n_phases of word
-# t // n_phases.
+
+class LogMessages(NamedTuple):
+    """What is known of one sentence after a forward and a backward pass.
+
+    Attributes
+    ----------
+    log_total : float
+    log_alpha, log_beta : float64 arrays of shape (n_words * n_phases + 1, n_states)
+        Forward and backward messages.
+    marginals : float64 array of shape (n_words, n_labels)
+        The probability of each label; zero where no path is possible.
+    arc_marginals : float64 array of shape (n_arcs,)
+        The expected count of each arc.
+    """
+
+    log_total: float
+    log_alpha: NDArray[np.float64]
+    log_beta: NDArray[np.float64]
+    marginals: NDArray[np.float64]
+    arc_marginals: NDArray[np.float64]
+
+
+def log_messages(automaton: Automaton, scores: NDArray[np.float64]) -> LogMessages:
+    """Run forward and backward over one sentence."""
+    n_times = len(scores) * automaton.n_phases
+    log_alpha, log_beta = np.empty((2, n_times + 1, automaton.n_states))
+    marginals, arc_marginals = np.zeros(scores.shape), np.zeros(len(automaton.arc_from))
+    log_forward_kernel(automaton, scores, log_alpha)
+    log_total = log_total_kernel(automaton, log_alpha)
+    log_backward_kernel(automaton, scores, log_alpha, log_total, log_beta, marginals, arc_marginals)
+    return LogMessages(log_total, log_alpha, log_beta, marginals, arc_marginals)
 
 
 def k_best_paths(automaton: Automaton, scores: NDArray[np.float64], k: int, first_label: int = 0) -> list[Outcome]:
@@ -49,14 +82,14 @@ def sample_labels(
 ) -> NDArray[np.int64]:
     """Draw outcomes as labels, of shape (n_samples, n_words, n_phases); -1 where a phase passes without one."""
     n_times = len(scores) * automaton.n_phases
-    log_forward = np.empty((n_times + 1, automaton.n_states))
-    log_forward_kernel(automaton, scores, log_forward)
-    log_total = log_total_kernel(automaton, log_forward)
+    log_alpha = np.empty((n_times + 1, automaton.n_states))
+    log_forward_kernel(automaton, scores, log_alpha)
+    log_total = log_total_kernel(automaton, log_alpha)
     if log_total == -np.inf:
         raise StructureError("nothing can be drawn: every outcome is forbidden by scores of -inf")
     labels = np.empty((n_samples, len(scores), automaton.n_phases), dtype=np.int64)
     uniform = rng.random((n_samples, n_times + 1))
-    sample_kernel(automaton, scores, log_forward, log_total, uniform, labels)
+    sample_kernel(automaton, scores, log_alpha, log_total, uniform, labels)
     return labels
 
 
@@ -74,61 +107,59 @@ def arc_weight(automaton, arc, word, scores):
 
 
 @numba.njit(nogil=True, cache=True)
-def log_forward_kernel(automaton, scores, log_forward):
-    """Fill ``log_forward`` of shape (n_words * n_phases + 1, n_states): the log sum over paths that lead there."""
+def log_forward_kernel(automaton, scores, log_alpha):
+    """Fill ``log_alpha`` of shape (n_words * n_phases + 1, n_states): the log sum over paths that lead there."""
     n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
     first_arc, arc_from = automaton.first_arc, automaton.arc_from
-    log_forward[0, :] = -np.inf
-    log_forward[0, automaton.start] = 0.0
+    log_alpha[0, :] = -np.inf
+    log_alpha[0, automaton.start] = 0.0
     for time in range(n_words * n_phases):
         word, phase = time // n_phases, time % n_phases
         for state in range(n_states):
             begin, end = first_arc[phase * n_states + state], first_arc[phase * n_states + state + 1]
             top = -np.inf
             for arc in range(begin, end):
-                value = log_forward[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
+                value = log_alpha[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
                 top = max(top, value)
             if top == -np.inf:
-                log_forward[time + 1, state] = -np.inf
+                log_alpha[time + 1, state] = -np.inf
                 continue
             total = 0.0
             for arc in range(begin, end):
-                value = log_forward[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
+                value = log_alpha[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
                 total += math.exp(value - top)
-            log_forward[time + 1, state] = top + math.log(total)
+            log_alpha[time + 1, state] = top + math.log(total)
 
 
 @numba.njit(nogil=True, cache=True)
-def log_total_kernel(automaton, log_forward):
+def log_total_kernel(automaton, log_alpha):
     """Return the log sum over all complete paths."""
-    last = log_forward.shape[0] - 1
+    last = log_alpha.shape[0] - 1
     top = -np.inf
-    for state in range(log_forward.shape[1]):
+    for state in range(log_alpha.shape[1]):
         if automaton.final[state]:
-            top = max(top, log_forward[last, state])
+            top = max(top, log_alpha[last, state])
     if top == -np.inf:
         return top
     total = 0.0
-    for state in range(log_forward.shape[1]):
+    for state in range(log_alpha.shape[1]):
         if automaton.final[state]:
-            total += math.exp(log_forward[last, state] - top)
+            total += math.exp(log_alpha[last, state] - top)
     return top + math.log(total)
 
 
 @numba.njit(nogil=True, cache=True)
-def log_expected_kernel(automaton, scores, log_forward, log_total, expected, expected_arc):
-    """Add to ``expected`` (n_words, n_labels) how often each label is used, and to ``expected_arc`` each arc."""
+def log_backward_kernel(automaton, scores, log_alpha, log_total, log_beta, marginals, arc_marginals):
+    """Fill ``log_beta``, and add to ``marginals`` (n_words, n_labels) and ``arc_marginals`` how probable each is."""
     n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
     first_arc, arc_from, arc_label = automaton.first_arc, automaton.arc_from, automaton.arc_label
-    after = np.full(n_states, -np.inf)
-    before = np.empty(n_states)
     for state in range(n_states):
-        if automaton.final[state]:
-            after[state] = 0.0
+        log_beta[n_words * n_phases, state] = 0.0 if automaton.final[state] else -np.inf
     for time in range(n_words * n_phases - 1, -1, -1):
         word, phase = time // n_phases, time % n_phases
-        # The sum over arcs out of a state, by its greatest term first: arcs are sorted by the state they lead to.
-        before[:] = -np.inf
+        before, after = log_beta[time], log_beta[time + 1]
+        for state in range(n_states):
+            before[state] = -np.inf
         for state in range(n_states):
             if after[state] == -np.inf:
                 continue
@@ -140,11 +171,11 @@ def log_expected_kernel(automaton, scores, log_forward, log_total, expected, exp
                 value = weight + after[state]
                 low, high = min(before[source], value), max(before[source], value)
                 before[source] = high + math.log1p(math.exp(low - high))
-                share = math.exp(log_forward[time, source] + value - log_total)
-                expected_arc[arc] += share
-                if arc_label[arc] >= 0:
-                    expected[word, arc_label[arc]] += share
-        after[:] = before
+                if log_total > -np.inf:
+                    prob = math.exp(log_alpha[time, source] + value - log_total)
+                    arc_marginals[arc] += prob
+                    if arc_label[arc] >= 0:
+                        marginals[word, arc_label[arc]] += prob
 
 
 @numba.njit(nogil=True, cache=True)
@@ -213,7 +244,7 @@ def trace_kernel(automaton, best_arc, best_rank, state, rank, labels):
 
 
 @numba.njit(nogil=True, cache=True)
-def sample_kernel(automaton, scores, log_forward, log_total, uniform, labels):
+def sample_kernel(automaton, scores, log_alpha, log_total, uniform, labels):
     """Draw paths in proportion to their probability.
 
     ``uniform`` of shape (n_samples, n_times + 1) holds random numbers in [0, 1); ``labels`` of shape (n_samples,
@@ -226,9 +257,9 @@ def sample_kernel(automaton, scores, log_forward, log_total, uniform, labels):
         draw = uniform[sample, n_times]
         state = -1
         for candidate in range(n_states):
-            if automaton.final[candidate] and log_forward[n_times, candidate] > -np.inf:
+            if automaton.final[candidate] and log_alpha[n_times, candidate] > -np.inf:
                 state = candidate
-                draw -= math.exp(log_forward[n_times, candidate] - log_total)
+                draw -= math.exp(log_alpha[n_times, candidate] - log_total)
                 if draw < 0.0:
                     break
         for time in range(n_times - 1, -1, -1):
@@ -236,10 +267,10 @@ def sample_kernel(automaton, scores, log_forward, log_total, uniform, labels):
             draw = uniform[sample, time]
             chosen = -1
             for arc in range(first_arc[phase * n_states + state], first_arc[phase * n_states + state + 1]):
-                value = log_forward[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
+                value = log_alpha[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
                 if value > -np.inf:
                     chosen = arc
-                    draw -= math.exp(value - log_forward[time + 1, state])
+                    draw -= math.exp(value - log_alpha[time + 1, state])
                     if draw < 0.0:
                         break
             labels[sample, word, phase] = arc_label[chosen]

@@ -1,6 +1,6 @@
-"""The algebras a sweep can run in: one recursion, many quantities.
+"""The semirings a pass can run in: one recursion, many quantities.
 
-The plain-Python sweeps take one of these; the kernels are compiled versions of the first three.
+The plain-Python passes take one of these; the kernels are compiled versions of the first and the last.
 """
 
 from __future__ import annotations

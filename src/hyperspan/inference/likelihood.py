@@ -1,0 +1,124 @@
+"""The likelihood of gold mentions, and its gradient by the scores: all that a learner needs to know of inference.
+
+Any optimiser can call it: L-BFGS over the weights of features, or a neural network that makes the scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.inference.distribution import BatchDistribution
+from hyperspan.mentions import Mention, Sentence
+from hyperspan.structures.structure import Structure
+
+
+class Gold(NamedTuple):
+    """The edges of the gold mentions of many sentences.
+
+    Attributes
+    ----------
+    first_word : int64 array of shape (n_sentences + 1,)
+    word, label : int64 and int32 arrays of shape (n_edges,)
+        Words count through all sentences; words in rising order. An edge that is used twice stands twice.
+    left_out : tuple of (int, Mention)
+        Mentions that the structure cannot write, with the number of their sentence.
+    """
+
+    first_word: NDArray[np.int64]
+    word: NDArray[np.int64]
+    label: NDArray[np.int32]
+    left_out: tuple[tuple[int, Mention], ...] = ()
+
+    def sentences(self, begin: int, end: int) -> Gold:
+        """Return the gold of some sentences, one after another."""
+        first, last = self.first_word[begin], self.first_word[end]
+        edges = slice(*np.searchsorted(self.word, (first, last)).tolist())
+        return Gold(self.first_word[begin : end + 1] - first, self.word[edges] - first, self.label[edges])
+
+
+class Loss(NamedTuple):
+    """The negative log-likelihood of a batch, and its gradient: expected minus empirical counts.
+
+    Attributes
+    ----------
+    value : float
+        Summed over the sentences.
+    scores : float64 array of shape (n_words, n_labels)
+        The gradient by the scores.
+    transitions : float64 array of shape (n_labels, n_labels) or (0, 0)
+        The gradient by the transitions.
+    """
+
+    value: float
+    scores: NDArray[np.float64]
+    transitions: NDArray[np.float64]
+
+
+def encode_gold(
+    distribution: type[BatchDistribution[Structure]], structure: Structure, sentences: Sequence[Sentence]
+) -> Gold:
+    """Encode the mentions of sentences as a distribution sees them."""
+    words: list[int] = []
+    labels: list[int] = []
+    left_out: list[tuple[int, Mention]] = []
+    first_word = np.zeros(len(sentences) + 1, dtype=np.int64)
+    np.cumsum([len(sentence) for sentence in sentences], out=first_word[1:])
+    for number, sentence in enumerate(sentences):
+        encoded = distribution.encode(structure, sentence.mentions, len(sentence))
+        first = int(first_word[number])
+        words.extend(first + word for word, _ in encoded.encoding)
+        labels.extend(label for _, label in encoded.encoding)
+        left_out.extend((number, mention) for mention in encoded.left_out)
+    return Gold(first_word, np.array(words, dtype=np.int64), np.array(labels, dtype=np.int32), tuple(left_out))
+
+
+def negative_log_likelihood(distribution: BatchDistribution[Structure], gold: Gold) -> Loss:
+    """Return the negative log-likelihood of gold mentions, and its gradient by the scores and transitions.
+
+    Parameters
+    ----------
+    distribution : BatchDistribution
+    gold : Gold
+        Of the same sentences, as `encode_gold` makes it for this distribution.
+
+    Examples
+    --------
+    >>> from hyperspan.inference import DISTRIBUTIONS, ScoreBatch, distribution
+    >>> from hyperspan.structures import structure
+    >>> shared = structure("shared", ["Finding"])
+    >>> over = distribution(shared, ScoreBatch.of_sentence(np.zeros((3, 25))))
+    >>> loss = negative_log_likelihood(over, encode_gold(type(over), shared, [Sentence(["no", "fever", "now"])]))
+    >>> round(np.exp(loss.value))
+    80
+    """
+    marginals = distribution.marginals()
+    value = float(marginals.log_partition.sum())
+    value -= float(subtract_gold_kernel(gold.word, gold.label, distribution.batch.scores, marginals.edges))
+    if marginals.transitions.size:
+        before, after = _gold_transitions(gold)
+        np.add.at(marginals.transitions, (before, after), -1.0)
+        value -= float(distribution.batch.transitions[before, after].sum())
+    return Loss(value, marginals.edges, marginals.transitions)
+
+
+def _gold_transitions(gold: Gold) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the tags before and after each border between two words of a sentence: there is one tag a word."""
+    follows = np.ones(len(gold.label), dtype=np.bool_)
+    starts = gold.first_word[:-1]
+    follows[starts[starts < len(gold.label)]] = False
+    return gold.label[np.flatnonzero(follows) - 1], gold.label[follows]
+
+
+@numba.njit(nogil=True, cache=True)
+def subtract_gold_kernel(word, label, scores, counts):
+    """Subtract the gold edges from counts (n_words, n_labels), and return the sum of their scores."""
+    total = 0.0
+    for edge in range(word.shape[0]):
+        total += scores[word[edge], label[edge]]
+        counts[word[edge], label[edge]] -= 1.0
+    return total

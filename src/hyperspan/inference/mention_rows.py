@@ -1,0 +1,78 @@
+"""Mentions of many sentences in flat arrays: the form in which kernels write and read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.mentions import Mention, unchecked_mention
+from hyperspan.structures.hypergraph import Hypergraph
+
+
+class MentionRows(NamedTuple):
+    """Mentions, a row each.
+
+    Attributes
+    ----------
+    block, sentence : int64 arrays of shape (n_mentions,)
+        The numbers of the block and of the sentence.
+    n_parts : int64 array of shape (n_mentions,)
+    parts : int64 array of shape (n_mentions, most_parts, 2)
+    """
+
+    block: NDArray[np.int64]
+    sentence: NDArray[np.int64]
+    n_parts: NDArray[np.int64]
+    parts: NDArray[np.int64]
+
+    def __len__(self) -> int:  # type: ignore[override]
+        return len(self.block)
+
+    @classmethod
+    def room(cls, n_rows: int, structure: Hypergraph) -> MentionRows:
+        """Return room for so many."""
+        block, sentence, n_parts = np.zeros((3, n_rows), dtype=np.int64)
+        return cls(block, sentence, n_parts, np.zeros((n_rows, structure.max_components, 2), dtype=np.int64))
+
+    @classmethod
+    def of(
+        cls, structure: Hypergraph, mentions: Mapping[int, Sequence[Mention]]
+    ) -> tuple[MentionRows, list[tuple[int, int]]]:
+        """Return the mentions of some sentences, and of each row the sentence and the mention's rank there.
+
+        Mentions with too many parts are left out: they have no block.
+        """
+        numbers = {block.first_label: number for number, block in enumerate(structure.blocks)}
+        placed = [
+            (sentence, rank, numbers[block.first_label])
+            for sentence, here in mentions.items()
+            for rank, mention in enumerate(here)
+            if (block := structure.block_of(mention)) is not None
+        ]
+        rows = cls.room(len(placed), structure)
+        for row, (sentence, rank, number) in enumerate(placed):
+            parts = mentions[sentence][rank].parts
+            rows.block[row], rows.sentence[row], rows.n_parts[row] = number, sentence, len(parts)
+            rows.parts[row, : len(parts)] = parts
+        return rows, [(sentence, rank) for sentence, rank, _ in placed]
+
+    def chosen(self, which: slice | NDArray[np.int64]) -> MentionRows:
+        """Return some of them."""
+        return MentionRows(*(np.ascontiguousarray(column[which]) for column in tuple(self)))
+
+    def append_to(self, found: list[list[Mention]], structure: Hypergraph, probs: NDArray[np.float64]) -> None:
+        """Append the mentions, with their probabilities, to those of their sentences."""
+        types = [block.type for block in structure.blocks]
+        columns = (self.block, self.sentence, probs, self.n_parts, self.parts[:, 0, 0], self.parts[:, 0, 1])
+        values = zip(*(column.tolist() for column in columns), strict=True)
+        for row, (block, sentence, prob, n_parts, start, end) in enumerate(values):
+            spans = ((start, end),) if n_parts == 1 else tuple(map(tuple, self.parts[row, :n_parts].tolist()))
+            found[sentence].append(unchecked_mention(types[block], spans, prob))
+
+
+def joined_rows(tables: Sequence[MentionRows]) -> MentionRows:
+    """Return the rows of several tables, one after another."""
+    return MentionRows(*(np.concatenate(columns) for columns in zip(*map(tuple, tables), strict=True)))

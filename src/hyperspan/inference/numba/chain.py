@@ -1,0 +1,133 @@
+"""Forward–backward along a chain of tags, compiled, in scaled products.
+
+Every tag can follow every other, so any two tags at a word are within exp of one word's score range of each other, and
+a window of two words bounds what can underflow. Beyond `WINDOW_BOUND`, or where tags or transitions are forbidden
+(-inf), `log_space` does the work.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.inference.numba.exponentials import exp_kernel
+from hyperspan.inference.numba.frontier import WINDOW_BOUND
+
+
+class ChainMessages(NamedTuple):
+    """Messages at all words of many sentences.
+
+    Attributes
+    ----------
+    moves : float64 array of shape (n_tags, n_tags)
+        exp of the transitions, the greatest being 1.
+    potentials : float64 array of shape (n_words, n_tags)
+        exp of the scores, the greatest of a word being 1, over the total with which a word multiplies all sums.
+    alpha, beta : float64 arrays of shape (n_words, n_tags)
+        Forward and backward messages; their product is the probability of a tag. ``alpha`` sums to one at every word.
+    """
+
+    moves: NDArray[np.float64]
+    potentials: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    beta: NDArray[np.float64]
+
+
+def are_within_bounds(scores: NDArray[np.float64], transitions: NDArray[np.float64]) -> bool:
+    """Say whether scaled products lose nothing."""
+    if not len(scores):
+        return True
+    with np.errstate(invalid="ignore"):
+        spread = np.ptp(scores) + np.ptp(transitions) + np.log(len(transitions))
+    return bool(2.0 * spread < WINDOW_BOUND)  # not where there is -inf: the spread then is inf, or not a number
+
+
+def chain_messages(
+    scores: NDArray[np.float64],
+    transitions: NDArray[np.float64],
+    first_word: NDArray[np.int64],
+    transition_marginals: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], ChainMessages]:
+    """Return the log totals and the messages of sentences whose scores are within bounds.
+
+    Expected counts of transitions are added to ``transition_marginals`` (n_tags, n_tags), if it is given.
+
+    Examples
+    --------
+    >>> log_total, messages = chain_messages(np.log([[1.0, 3.0], [1.0, 1.0]]), np.zeros((2, 2)), np.array([0, 2]))
+    >>> np.exp(log_total).round(6)
+    array([8.])
+    >>> messages.alpha * messages.beta
+    array([[0.25, 0.75],
+           [0.5 , 0.5 ]])
+    """
+    highest = transitions.max(initial=-np.inf)
+    moves = np.exp(transitions - highest)
+    potentials, alpha, beta = np.empty((3, *scores.shape))
+    log_total = np.empty(len(first_word) - 1)
+    counts = np.zeros((0, 0)) if transition_marginals is None else np.zeros(moves.shape)
+    forward_backward_kernel(
+        scores, moves, np.ascontiguousarray(moves.T), first_word, potentials, alpha, beta, log_total, counts
+    )
+    log_total += highest * np.maximum(np.diff(first_word) - 1, 0)
+    if transition_marginals is not None:
+        transition_marginals += counts * moves
+    return log_total, ChainMessages(moves, potentials, alpha, beta)
+
+
+@numba.njit(nogil=True, cache=True)
+def forward_backward_kernel(scores, moves, moves_into, first_word, potentials, alpha, beta, log_total, counts):
+    """Fill the messages of all sentences; ``moves_into`` is ``moves`` transposed.
+
+    Unless ``counts`` (n_tags, n_tags) is empty, expected counts of transitions over ``moves`` are added to it.
+    """
+    n_words, n_tags = scores.shape
+    for sentence in range(first_word.shape[0] - 1):
+        log_total[sentence] = 0.0
+        for word in range(first_word[sentence], first_word[sentence + 1]):
+            highest = scores[word, 0]
+            for tag in range(1, n_tags):
+                highest = max(highest, scores[word, tag])
+            for tag in range(n_tags):
+                potentials[word, tag] = scores[word, tag] - highest
+            log_total[sentence] += highest
+    exp_kernel(potentials.reshape(-1))
+    to_next = np.empty(n_tags)
+    for sentence in range(first_word.shape[0] - 1):
+        first, last = first_word[sentence], first_word[sentence + 1]
+        for word in range(first, last):
+            for tag in range(n_tags):
+                alpha[word, tag] = 1.0 if word == first else 0.0
+            if word > first:
+                for before in range(n_tags):
+                    state = alpha[word - 1, before]
+                    for tag in range(n_tags):
+                        alpha[word, tag] += state * moves[before, tag]
+            total = 0.0
+            for tag in range(n_tags):
+                alpha[word, tag] *= potentials[word, tag]
+                total += alpha[word, tag]
+            log_total[sentence] += math.log(total)
+            for tag in range(n_tags):
+                alpha[word, tag] /= total
+                potentials[word, tag] /= total
+        for word in range(last - 1, first - 1, -1):
+            for tag in range(n_tags):
+                beta[word, tag] = 1.0 if word == last - 1 else 0.0
+            if word == last - 1:
+                continue
+            for after in range(n_tags):
+                to_next[after] = potentials[word + 1, after] * beta[word + 1, after]
+            for after in range(n_tags):
+                state = to_next[after]
+                for tag in range(n_tags):
+                    beta[word, tag] += state * moves_into[after, tag]
+            if counts.shape[0] > 0:
+                for before in range(n_tags):
+                    state = alpha[word, before]
+                    for after in range(n_tags):
+                        counts[before, after] += state * to_next[after]

@@ -1,0 +1,402 @@
+"""Forward and backward passes over frontier states, compiled: exact sums over the distinct encodings of a staircase.
+
+The state is the set of active nodes, as bits. T and then each node, highest first, turns the states into new ones: a
+node by a few multiply-adds on pairs or quadruples of states (bit v: this node; bit v + 1: the next), with four
+potentials: those of edges that neither stay nor step, only step, only stay, do both. Whether an edge also ends changes
+no state, so edges that differ only in that are added up beforehand. `hyperspan.inference.reference` says the same in
+plain Python.
+
+Eight sums (a sentence and a block each) run side by side, see `simd`; shorter sentences are padded. Only the forward
+messages at word borders are kept; the backward pass makes the states in between again, which is cheaper than to fetch
+them from memory.
+
+**Scaling.** Sums are products of potentials, scaled so that messages stay near one: T's two potentials at every word
+but the first are divided by the sum of the states before it. That loses nothing while all that can happen within a
+window of words (as many as it takes to climb the staircase) stays within a factor of exp(`WINDOW_BOUND`): then so do
+any two states that can be reached, far from underflow. Forbidden edges (-inf) may keep states apart for longer than a
+window, so with them the whole sentence counts. Beyond that bound the passes find out on the way whether anything can
+get lost: what underflows is next to nothing, times what the rest of the word can make of it, and matters only if the
+total gets very small or the state can still lead to very much more than the total. If so, a sum is given up, and
+`log_space` does the work.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.inference.numba.exponentials import exp_kernel
+from hyperspan.inference.numba.simd import get, load, put, store, zero
+from hyperspan.structures.staircase import STAY, STEP, Staircase
+
+WINDOW_BOUND = 600.0
+"""How far apart, in logs, outcomes of a window of words may lie without a check; exp underflows beyond 708."""
+
+_CONTRACT = {"contract", "nsz"}
+
+
+class StaircaseTable(NamedTuple):
+    """A staircase in flat arrays.
+
+    Attributes
+    ----------
+    n_nodes : int
+    log_growth : float
+        A word multiplies the number of ways by exp of this at most.
+    label_node, label_children : int64 arrays of shape (n_labels,)
+        The node of each label and its children, as bits; -1 for T's two labels.
+    label_potential : int64 array of shape (n_labels,)
+        Which of a word's ``2 + 4 * n_nodes`` potentials the label adds to: 0 and 1 are T's, then four for each node.
+    """
+
+    n_nodes: int
+    log_growth: float
+    label_node: NDArray[np.int64]
+    label_children: NDArray[np.int64]
+    label_potential: NDArray[np.int64]
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are."""
+        return len(self.label_node)
+
+    @property
+    def n_potentials(self) -> int:
+        """How many potentials a word has."""
+        return 2 + 4 * self.n_nodes
+
+
+@lru_cache(maxsize=64)
+def staircase_table(staircase: Staircase) -> StaircaseTable:
+    """Return a staircase's table."""
+    nodes = np.array([-1, -1, *(node for node, _ in staircase.edges)], dtype=np.int64)
+    children = np.array([-1, -1, *(children for _, children in staircase.edges)], dtype=np.int64)
+    potentials = 2 + 4 * nodes + 2 * (children & STAY > 0) + (children & STEP > 0)
+    potentials[:2] = 0, 1
+    log_growth = math.log(2) + sum(math.log(np.sum(nodes == node)) for node in range(staircase.n_nodes))
+    return StaircaseTable(staircase.n_nodes, log_growth, nodes, children, potentials)
+
+
+class Workspace(NamedTuple):
+    """The memory that one group of sums takes; a *cell* is a vector, or a number where sums are made one at a time.
+
+    Attributes
+    ----------
+    exps : cells (longest * n_labels)
+        exp of the scores; T's are divided by the sum of the word before.
+    potentials : cells (longest * n_potentials)
+    alpha : cells ((longest + 1) * n_states)
+        Forward messages: sums over all that leads to a state at a word border.
+    beta : cells ((longest + 1) * n_states)
+        Backward messages, if they are kept; else room for one. The product of both at a border is 1.
+    states : cells ((n_nodes + 1) * n_states, n_labels at least)
+        The states after each phase of a word, and later its marginals.
+    gradient : cells (n_potentials)
+        The derivative of the log total by each potential of a word.
+    least : float64 array of shape (width,)
+        How small a sum may get: 0 where nothing can get lost.
+    """
+
+    exps: NDArray[np.float64]
+    potentials: NDArray[np.float64]
+    alpha: NDArray[np.float64]
+    beta: NDArray[np.float64]
+    states: NDArray[np.float64]
+    gradient: NDArray[np.float64]
+    least: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, table: StaircaseTable, longest: int, width: int, *, keeps_beta: bool) -> Workspace:
+        """Return memory for sentences of up to so many words, ``width`` (1 or `SIMD`) at a time."""
+        n_states = 1 << table.n_nodes
+
+        def cells(n_cells: int) -> NDArray[np.float64]:
+            return np.empty((n_cells, width) if width > 1 else n_cells)
+
+        return cls(
+            cells(longest * table.n_labels),
+            cells(longest * table.n_potentials),
+            cells((longest + 1) * n_states),
+            cells((longest + 1 if keeps_beta else 1) * n_states),
+            cells(max((table.n_nodes + 1) * n_states, table.n_labels)),
+            cells(table.n_potentials),
+            np.empty(width),
+        )
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_CONTRACT)
+def word_forward_kernel(n_nodes, potentials, at, alpha, source, states, target, apart):
+    """Run a word: from the states at ``alpha[source]`` to those at ``states[target]``, through all phases.
+
+    The potentials begin at ``potentials[at]``. The states after each phase begin ``apart`` cells behind those of the
+    phase before, or take their place if that is 0.
+    """
+    n_states = 1 << n_nodes
+    no_start, start = load(potentials, at), load(potentials, at + 1)
+    for state in range(0, n_states, 2):
+        clear, active = load(alpha, source + state), load(alpha, source + state + 1)
+        store(states, target + state, no_start * clear)
+        store(states, target + state + 1, no_start * active + start * (clear + active))
+    half, node_at = n_states // 2, at + 4 * n_nodes - 2
+    none, stay = load(potentials, node_at), load(potentials, node_at + 2)
+    for low in range(target, target + half):  # the last node, from which nothing steps
+        active = load(states, low + half)
+        store(states, apart + low, load(states, low) + none * active)
+        store(states, apart + low + half, stay * active)
+    for node in range(n_nodes - 2, -1, -1):
+        target += apart
+        stride, node_at = 1 << node, at + 2 + 4 * node
+        none, step = load(potentials, node_at), load(potentials, node_at + 1)
+        stay, both = load(potentials, node_at + 2), load(potentials, node_at + 3)
+        for high in range(target, target + n_states, 4 * stride):
+            for low in range(high, high + stride):
+                clear, active = load(states, low), load(states, low + stride)
+                next_clear, next_active = load(states, low + 2 * stride), load(states, low + 3 * stride)
+                any_active = active + next_active
+                store(states, apart + low, clear + none * active)
+                store(states, apart + low + stride, stay * active)
+                store(states, apart + low + 2 * stride, next_clear + none * next_active + step * any_active)
+                store(states, apart + low + 3 * stride, stay * next_active + both * any_active)
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_CONTRACT)
+def nodes_backward_kernel(n_nodes, potentials, at, states, beta, here, gradient):
+    """Undo the nodes of a word: turn the message at ``beta[here]`` and set the gradient by the nodes' potentials.
+
+    ``states`` holds what `word_forward_kernel` made, each phase behind the one before.
+    """
+    n_states = 1 << n_nodes
+    for node in range(n_nodes - 1):
+        source, stride, node_at = (n_nodes - 1 - node) << n_nodes, 1 << node, at + 2 + 4 * node
+        none, step = load(potentials, node_at), load(potentials, node_at + 1)
+        stay, both = load(potentials, node_at + 2), load(potentials, node_at + 3)
+        by_none, by_step, by_stay, by_both = zero(beta), zero(beta), zero(beta), zero(beta)
+        for high in range(0, n_states, 4 * stride):
+            for low in range(high, high + stride):
+                active, next_active = load(states, source + low + stride), load(states, source + low + 3 * stride)
+                any_active = active + next_active
+                to_clear, to_active = load(beta, here + low), load(beta, here + low + stride)
+                to_next, to_both = load(beta, here + low + 2 * stride), load(beta, here + low + 3 * stride)
+                by_none = by_none + (active * to_clear + next_active * to_next)
+                by_step = by_step + any_active * to_next
+                by_stay = by_stay + (active * to_active + next_active * to_both)
+                by_both = by_both + any_active * to_both
+                new_active = none * to_clear + step * to_next + (stay * to_active + both * to_both)
+                store(beta, here + low + stride, new_active)
+                store(beta, here + low + 3 * stride, (none + step) * to_next + (stay + both) * to_both)
+        store(gradient, 2 + 4 * node, by_none)
+        store(gradient, 3 + 4 * node, by_step)
+        store(gradient, 4 + 4 * node, by_stay)
+        store(gradient, 5 + 4 * node, by_both)
+    half, node_at = n_states // 2, at + 4 * n_nodes - 2
+    none, stay = load(potentials, node_at), load(potentials, node_at + 2)
+    by_none, by_stay = zero(beta), zero(beta)
+    for low in range(half):
+        active = load(states, low + half)
+        to_clear, to_active = load(beta, here + low), load(beta, here + low + half)
+        by_none = by_none + active * to_clear
+        by_stay = by_stay + active * to_active
+        store(beta, here + low + half, none * to_clear + stay * to_active)
+    store(gradient, 4 * n_nodes - 2, by_none)
+    store(gradient, 4 * n_nodes - 1, zero(beta))
+    store(gradient, 4 * n_nodes, by_stay)
+    store(gradient, 4 * n_nodes + 1, zero(beta))
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_CONTRACT)
+def start_backward_kernel(n_nodes, potentials, at, alpha, source, beta, here, gradient):
+    """Undo the choice of T: turn the message at ``beta[here]`` and set the gradient by T's potentials."""
+    no_start, start = load(potentials, at), load(potentials, at + 1)
+    by_none, by_start = zero(beta), zero(beta)
+    for state in range(0, 1 << n_nodes, 2):
+        clear, active = load(alpha, source + state), load(alpha, source + state + 1)
+        to_clear, to_active = load(beta, here + state), load(beta, here + state + 1)
+        by_none = by_none + (clear * to_clear + active * to_active)
+        by_start = by_start + (clear + active) * to_active
+        store(beta, here + state, no_start * to_clear + start * to_active)
+        store(beta, here + state + 1, (no_start + start) * to_active)
+    store(gradient, 0, by_none)
+    store(gradient, 1, by_start)
+
+
+@numba.njit(nogil=True, cache=True)
+def least_sum_kernel(table, scores, first, n_words, first_label, wants_beta):
+    """Return how small a sum may get without anything getting lost: 0 within the bounds, inf where none is safe.
+
+    Beyond the bounds only a backward pass can tell: at most exp(-700) is lost at a time, and multiplied by all
+    potentials of a word at most before it comes to a state; and no product of messages may overflow.
+    """
+    n_nodes, n_labels, window = table.n_nodes, table.label_node.shape[0], table.n_nodes + 1
+    lowest, highest = 0.0, 0.0
+    for word in range(first, first + n_words):
+        for label in range(first_label, first_label + n_labels):
+            lowest = min(lowest, scores[word, label])
+            highest = max(highest, scores[word, label])
+    if ((highest - lowest) * window + table.log_growth) * window < WINDOW_BOUND:
+        return 0.0
+    reach, low, high = np.zeros(window), np.empty(window), np.empty(window)
+    in_window, whole, most_gain = 0.0, 0.0, 0.0
+    has_forbidden, fits = False, True
+    for word in range(n_words):
+        for node in range(window):  # a node that is not active counts as zero
+            low[node], high[node] = 0.0, 0.0
+        for label in range(n_labels):
+            score = scores[first + word, first_label + label]
+            node = n_nodes if label < 2 else table.label_node[label]
+            if score == -np.inf:
+                has_forbidden = True
+            else:
+                low[node], high[node] = min(low[node], score), max(high[node], score)
+        spread, gain = table.log_growth, 0.0
+        for node in range(window):
+            spread += high[node] - low[node]
+            gain += high[node]
+        in_window += spread - reach[word % window]
+        reach[word % window] = spread
+        whole += spread
+        most_gain = max(most_gain, gain)
+        fits = fits and in_window < WINDOW_BOUND
+    if fits and (not has_forbidden or whole < WINDOW_BOUND):
+        return 0.0
+    left = WINDOW_BOUND - 2.0 * (most_gain + table.log_growth)
+    return math.exp(-left) if wants_beta and left > 0.0 else np.inf
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def prepare_kernel(table, scores, first, n_words, first_label, width, wants_beta, work):
+    """Fill the potentials of a group of sums, whose words, lengths and labels begin at ``first`` and so on.
+
+    Behind its last word a sum is padded: nothing starts, and nothing changes. Returns the length of the longest.
+    """
+    n_labels, n_potentials = table.label_node.shape[0], 2 + 4 * table.n_nodes
+    exps, potentials = work.exps, work.potentials
+    longest = 0
+    for lane in range(width):
+        longest = max(longest, n_words[lane])
+        work.least[lane] = 0.0
+        if n_words[lane] > 0:
+            work.least[lane] = least_sum_kernel(
+                table, scores, first[lane], n_words[lane], first_label[lane], wants_beta
+            )
+    for word in range(longest):
+        for lane in range(width):
+            for label in range(n_labels):
+                score = 0.0 if label == 0 else -np.inf
+                if word < n_words[lane]:
+                    score = scores[first[lane] + word, first_label[lane] + label]
+                put(exps, word * n_labels + label, lane, score)
+    exp_kernel(exps[: longest * n_labels].reshape(-1))
+    for word in range(longest):
+        for potential in range(word * n_potentials, (word + 1) * n_potentials):
+            store(potentials, potential, zero(potentials))
+        for label in range(n_labels):
+            cell = word * n_potentials + table.label_potential[label]
+            store(potentials, cell, load(potentials, cell) + load(exps, word * n_labels + label))
+    return longest
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def forward_kernel(table, longest, n_words, width, work, log_total, is_done):
+    """Fill ``work.alpha`` and the log totals of a group; a sum that gets too small is given up: it is not done."""
+    n_nodes, n_states, n_labels = table.n_nodes, 1 << table.n_nodes, table.label_node.shape[0]
+    n_potentials = 2 + 4 * n_nodes
+    exps, potentials, alpha = work.exps, work.potentials, work.alpha
+    for lane in range(width):
+        log_total[lane], is_done[lane] = 0.0, True
+    for state in range(n_states):
+        for lane in range(width):
+            put(alpha, state, lane, 1.0 if state == 0 else 0.0)
+    for word in range(longest):
+        after = (word + 1) * n_states
+        word_forward_kernel(n_nodes, potentials, word * n_potentials, alpha, word * n_states, alpha, after, 0)
+        total = load(alpha, after)
+        for state in range(after + 1, after + n_states):
+            total = total + load(alpha, state)
+        store(work.states, 0, total)
+        for lane in range(width):
+            scale = 1.0  # padding changes nothing, so how much of it there is makes no difference
+            if word < n_words[lane]:
+                is_last = word + 1 == n_words[lane]
+                total_here = get(alpha, after, lane) if is_last else get(work.states, 0, lane)
+                log_total[lane] += math.log(total_here) if total_here > 0.0 else -np.inf
+                is_done[lane] = is_done[lane] and total_here > work.least[lane]
+                scale = 1.0 if is_last else total_here
+            if word + 1 < longest:
+                for label in range(2):
+                    cell, potential = (word + 1) * n_labels + label, (word + 1) * n_potentials + label
+                    put(exps, cell, lane, get(exps, cell, lane) / scale)
+                    put(potentials, potential, lane, get(potentials, potential, lane) / scale)
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def backward_kernel(table, longest, first, n_words, first_label, width, keeps_beta, work, is_done, marginals):
+    """Set the rows of ``marginals`` (words, labels) that belong to a group, and keep all of ``work.beta`` if asked for.
+
+    Follows `forward_kernel`. What is given up here or was before leaves numbers behind that mean nothing.
+    """
+    n_nodes, n_states, n_labels = table.n_nodes, 1 << table.n_nodes, table.label_node.shape[0]
+    n_potentials = 2 + 4 * n_nodes
+    exps, potentials, alpha, beta, gradient = work.exps, work.potentials, work.alpha, work.beta, work.gradient
+    here = longest * n_states if keeps_beta else 0
+    for state in range(n_states):
+        for lane in range(width):
+            put(beta, here + state, lane, 1.0 / get(alpha, longest * n_states, lane) if state == 0 else 0.0)
+    for word in range(longest - 1, -1, -1):
+        if keeps_beta:
+            here -= n_states
+            for state in range(n_states):
+                store(beta, here + state, load(beta, here + n_states + state))
+        at, source = word * n_potentials, word * n_states
+        word_forward_kernel(n_nodes, potentials, at, alpha, source, work.states, 0, n_states)
+        nodes_backward_kernel(n_nodes, potentials, at, work.states, beta, here, gradient)
+        for lane in range(width):
+            least = work.least[lane]
+            if least > 0.0 and word < n_words[lane] and is_done[lane]:
+                top = 0.0
+                for state in range(n_states):
+                    top = max(top, get(beta, here + state, lane))
+                starts = get(exps, word * n_labels, lane) + get(exps, word * n_labels + 1, lane)
+                is_done[lane] = top * least < 1.0 / max(starts, least)
+        start_backward_kernel(n_nodes, potentials, at, alpha, source, beta, here, gradient)
+        for label in range(n_labels):
+            store(
+                work.states, label, load(exps, word * n_labels + label) * load(gradient, table.label_potential[label])
+            )
+        for lane in range(width):
+            if word < n_words[lane]:
+                for label in range(n_labels):
+                    marginals[first[lane] + word, first_label[lane] + label] = get(work.states, label, lane)
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def forward_backward_kernel(table, scores, first, n_words, first_label, width, work, log_total, is_done, marginals):
+    """Fill the log totals of many sums, and their marginals unless that array is empty.
+
+    ``first``, ``n_words`` and ``first_label`` of shape (n_sums,) say where words and labels of a sum begin, and how
+    many words there are; they, ``log_total`` and ``is_done`` are padded to whole groups by sums without words.
+    """
+    wants_marginals = marginals.shape[0] > 0
+    for at in range(0, n_words.shape[0], width):
+        end = at + width
+        longest = prepare_kernel(
+            table, scores, first[at:end], n_words[at:end], first_label[at:end], width, wants_marginals, work
+        )
+        forward_kernel(table, longest, n_words[at:end], width, work, log_total[at:end], is_done[at:end])
+        if wants_marginals:
+            backward_kernel(
+                table,
+                longest,
+                first[at:end],
+                n_words[at:end],
+                first_label[at:end],
+                width,
+                False,
+                work,
+                is_done[at:end],
+                marginals,
+            )

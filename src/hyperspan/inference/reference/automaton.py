@@ -1,0 +1,69 @@
+"""Sums over the paths of an automaton in any algebra: the definition of what the kernels make.
+
+For a staircase these are the distinct encodings. The state is the set of active nodes (bit v set: node v is active).
+While node v is processed, bits above v already describe the next word and bits up to v still this one, so 2^n_nodes
+states suffice. For a chain they are the tag sequences.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from hyperspan.inference.automaton import Automaton
+from hyperspan.inference.reference.algebra import Algebra
+
+Value = TypeVar("Value")
+
+
+def total(automaton: Automaton, scores: Sequence[Sequence[float]], algebra: Algebra[Value]) -> Value:
+    """Return the total over all paths of a sentence.
+
+    Parameters
+    ----------
+    automaton : Automaton
+    scores : sequence of shape (n_words, n_labels)
+    algebra : Algebra
+
+    Examples
+    --------
+    >>> from hyperspan.inference.automaton import chain_automaton, staircase_automaton
+    >>> from hyperspan.inference.reference.algebra import COUNT
+    >>> from hyperspan.structures import Staircase
+    >>> [total(staircase_automaton(Staircase(3)), [[0.0] * 25] * n, COUNT) for n in range(1, 6)]
+    [2, 8, 80, 3584, 533504]
+    >>> import numpy as np
+    >>> total(chain_automaton(np.zeros((7, 7))), [[0.0] * 7] * 4, COUNT) == 7**4
+    True
+    """
+    arcs_of_phase = list(arcs(automaton))
+    states: dict[int, Value] = {automaton.start: algebra.one}
+    for word, row in enumerate(scores):
+        for phase in arcs_of_phase:
+            after: dict[int, Value] = {}
+            for source, target, label, arc_score in phase:
+                if source in states:
+                    value = states[source]
+                    if label >= 0:
+                        value = algebra.times(value, algebra.weigh(arc_score + row[label], (word, label)))
+                    after[target] = algebra.plus(after.get(target, algebra.zero), value)
+            states = after
+    result = algebra.zero
+    for state, value in states.items():
+        if automaton.final[state]:
+            result = algebra.plus(result, value)
+    return result
+
+
+def arcs(automaton: Automaton) -> list[list[tuple[int, int, int, float]]]:
+    """Return the arcs of each phase as ``(from, to, label, score)``."""
+    n_states, phases = automaton.n_states, []
+    for phase in range(automaton.n_phases):
+        phases.append(
+            [
+                (int(automaton.arc_from[arc]), state, int(automaton.arc_label[arc]), float(automaton.arc_score[arc]))
+                for state in range(n_states)
+                for arc in range(*automaton.first_arc[phase * n_states + state : phase * n_states + state + 2])
+            ]
+        )
+    return phases

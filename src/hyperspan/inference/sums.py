@@ -1,0 +1,128 @@
+"""Which sums to make over encodings: a sentence and a block each, in groups that run side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.inference.numba.frontier import StaircaseTable, Workspace, forward_backward_kernel, staircase_table
+from hyperspan.inference.numba.simd import SIMD
+from hyperspan.inference.scores import ScoreBatch
+from hyperspan.structures.hypergraph import Hypergraph
+from hyperspan.structures.staircase import Staircase
+
+MOST_CELLS = 1 << 17
+"""Sums run side by side while their messages have at most so many states: 8 MB for eight; longer ones one at a time."""
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over blocks of one staircase, from the longest to the shortest, all side by side or all one at a time.
+
+    Attributes
+    ----------
+    staircase : Staircase
+    width : int
+        How many run side by side: 1 or `SIMD`.
+    block, sentence : int64 arrays of shape (n_sums,)
+        The numbers of the block and of the sentence that each is over.
+    first, n_words, first_label : int64 arrays
+        Where its words begin, how many there are, and where its labels begin; padded to whole groups.
+    """
+
+    staircase: Staircase
+    width: int
+    block: NDArray[np.int64]
+    sentence: NDArray[np.int64]
+    first: NDArray[np.int64]
+    n_words: NDArray[np.int64]
+    first_label: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.block)
+
+    @property
+    def table(self) -> StaircaseTable:
+        """The staircase in flat arrays."""
+        return staircase_table(self.staircase)
+
+    def workspace(self, *, keeps_beta: bool) -> Workspace:
+        """Return the memory for one group."""
+        return Workspace.of(self.table, int(self.n_words.max(initial=0)), self.width, keeps_beta=keeps_beta)
+
+    def results(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+        """Return room for the log totals, and for whether each sum is done."""
+        return np.empty(len(self.first)), np.zeros(len(self.first), dtype=np.bool_)
+
+    def run(self, batch: ScoreBatch, marginals: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return the log totals, and which sums could not be made in scaled products.
+
+        Marginals are set unless that array is empty; without them more sums are given up.
+        """
+        log_total, is_done = self.results()
+        with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
+            forward_backward_kernel(
+                self.table,
+                batch.scores,
+                self.first,
+                self.n_words,
+                self.first_label,
+                self.width,
+                self.workspace(keeps_beta=False),
+                log_total,
+                is_done,
+                marginals,
+            )
+        return log_total[: len(self)], np.flatnonzero(~is_done[: len(self)])
+
+
+def sums_over(structure: Hypergraph, batch: ScoreBatch, wanted: NDArray[np.bool_] | None = None) -> Iterator[Sums]:
+    """Yield the sums over all blocks and sentences, or over those that are ``wanted`` (n_blocks, n_sentences)."""
+    for staircase, blocks in _blocks_by_staircase(structure).items():
+        if wanted is None:
+            sentence = np.repeat(np.arange(batch.n_sentences), len(blocks))
+            block = np.tile(blocks, batch.n_sentences)
+        else:
+            sentence, place = np.nonzero(wanted[blocks].T)
+            block = blocks[place]
+        n_words = batch.lengths[sentence]
+        order = np.argsort(-n_words, kind="stable")
+        # What is summed one at a time depends on the sentence alone, not on what else is in the batch.
+        n_long = int(np.count_nonzero((n_words + 1) << staircase.n_nodes > MOST_CELLS))
+        for chosen, width in ((order[:n_long], 1), (order[n_long:], SIMD)):
+            if len(chosen):
+                yield _padded(structure, batch, staircase, block[chosen], sentence[chosen], width)
+
+
+def _padded(
+    structure: Hypergraph,
+    batch: ScoreBatch,
+    staircase: Staircase,
+    block: NDArray[np.int64],
+    sentence: NDArray[np.int64],
+    width: int,
+) -> Sums:
+    padding = np.zeros(-len(block) % width, dtype=np.int64)
+    n_words = np.concatenate([batch.lengths[sentence], padding])
+    first = np.concatenate([batch.first_word[sentence], padding])
+    first[n_words == 0] = 0  # an empty sentence at the end begins behind the last word, where there is nothing to read
+    first_label = np.concatenate([_first_labels(structure)[block], padding])
+    return Sums(staircase, width, block, sentence, first, n_words, first_label)
+
+
+@lru_cache(maxsize=64)
+def _blocks_by_staircase(structure: Hypergraph) -> dict[Staircase, NDArray[np.int64]]:
+    staircases = [block.staircase for block in structure.blocks]
+    return {
+        staircase: np.array([number for number, other in enumerate(staircases) if other == staircase])
+        for staircase in dict.fromkeys(staircases)
+    }
+
+
+@lru_cache(maxsize=64)
+def _first_labels(structure: Hypergraph) -> NDArray[np.int64]:
+    return np.array([block.first_label for block in structure.blocks])
