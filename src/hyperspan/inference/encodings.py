@@ -267,7 +267,7 @@ class Encodings(BatchDistribution[Hypergraph]):
 
     def _probs(self, rows: MentionRows) -> NDArray[np.float64]:
         """Return how probable each of some mentions is."""
-        log_probs, marginals = np.full(len(rows), -np.inf), np.empty(self.batch.scores.shape)
+        log_probs, marginals = np.full(rows.n_rows, -np.inf), np.empty(self.batch.scores.shape)
         shape = (len(self.structure.blocks), self.batch.n_sentences)
         wanted = np.zeros(shape, dtype=np.bool_)
         wanted[rows.block, rows.sentence] = True
@@ -284,7 +284,7 @@ class Encodings(BatchDistribution[Hypergraph]):
         self, sums: Sums, rows: MentionRows, whose: NDArray[np.int64], marginals: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the log probabilities of mentions, in the order of the sums that they belong to."""
-        log_probs, first_mention = np.empty(len(rows)), np.searchsorted(whose, np.arange(len(sums.first) + 1))
+        log_probs, first_mention = np.empty(rows.n_rows), np.searchsorted(whose, np.arange(len(sums.first) + 1))
         log_total, is_done = sums.results()
         with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
             mention_log_probs_kernel(

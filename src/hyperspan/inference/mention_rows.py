@@ -28,7 +28,9 @@ class MentionRows(NamedTuple):
     n_parts: NDArray[np.int64]
     parts: NDArray[np.int64]
 
-    def __len__(self) -> int:  # type: ignore[override]
+    @property
+    def n_rows(self) -> int:
+        """How many there are."""
         return len(self.block)
 
     @classmethod
@@ -61,7 +63,7 @@ class MentionRows(NamedTuple):
 
     def chosen(self, which: slice | NDArray[np.int64]) -> MentionRows:
         """Return some of them."""
-        return MentionRows(*(np.ascontiguousarray(column[which]) for column in tuple(self)))
+        return MentionRows(*(np.ascontiguousarray(column[which]) for column in self))
 
     def append_to(self, found: list[list[Mention]], structure: Hypergraph, probs: NDArray[np.float64]) -> None:
         """Append the mentions, with their probabilities, to those of their sentences."""
@@ -75,4 +77,4 @@ class MentionRows(NamedTuple):
 
 def joined_rows(tables: Sequence[MentionRows]) -> MentionRows:
     """Return the rows of several tables, one after another."""
-    return MentionRows(*(np.concatenate(columns) for columns in zip(*map(tuple, tables), strict=True)))
+    return MentionRows(*(np.concatenate(columns) for columns in zip(*tables, strict=True)))
