@@ -78,7 +78,7 @@ def test_the_gradient_points_along_the_slope(corpus: list[Sentence], over, name,
     assert extractor.index_ is not None
     parameters = choose_parameters(held, block, gold, len(extractor.index_), frequent=2, with_prior=over != "encodings")
     function = Objective(
-        held, block, gold, parameters, facet=extractor.facet_, over=over, l2=0.1, n_threads=1, dtype=np.float64
+        held, block, gold, parameters, group_key=extractor.group_key_, over=over, l2=0.1, n_threads=1, dtype=np.float64
     )
     rng = np.random.default_rng(seed)
     weights, direction = 0.3 * rng.normal(size=(2, parameters.n_weights))

@@ -25,7 +25,7 @@ from hyperspan.features.codes import Batch, CodeTable
 from hyperspan.features.columns import ClusterPaths, SemanticCategories, Source, keys_of
 from hyperspan.features.extraction_reference import features_reference
 from hyperspan.features.index import FeatureIndex, FeatureNames, Hashes, Ids, Offsets, drop_unknown
-from hyperspan.features.kernels import facets_of_features, hash_features, plan_of
+from hyperspan.features.kernels import group_keys_of_features, hash_features, plan_of
 from hyperspan.features.singles import find_features, split_plan
 from hyperspan.features.state import ClusterMap
 from hyperspan.features.templates import Template, TemplateSet
@@ -69,14 +69,14 @@ class HashBlock:
     first_feature : array of int64, (n_tokens + 1,)
         The features of token t are ``first_feature[t]:first_feature[t + 1]``, in the order of the templates.
     hash : array of uint64, (n_features,)
-    facet : array of int32, (n_features,), optional
+    group_key : array of int32, (n_features,), optional
         The number of what the template of each looks at.
     """
 
     first_token: Offsets
     first_feature: Offsets
     hash: Hashes
-    facet: npt.NDArray[np.int32] | None = None
+    group_key: npt.NDArray[np.int32] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +165,8 @@ class Extractor:
         Templates whose resource is absent. Those that need a column or attribute are known after `fit`.
     index_ : FeatureIndex
         The features seen by `fit`.
-    facet_ : array of int32
-        After `fit_transform`: the number of what each feature looks at (see `Template.facet`).
+    group_key_ : array of int32
+        After `fit_transform`: the number of what each feature looks at (see `Template.group_key`).
 
     Examples
     --------
@@ -193,7 +193,7 @@ class Extractor:
         self.lexicon = lexicon
         self.threads = threads
         self.index_: FeatureIndex | None = None
-        self.facet_: npt.NDArray[np.int32] | None = None
+        self.group_key_: npt.NDArray[np.int32] | None = None
         self.skipped = tuple(self._without_resource())
         absent = {skipped.template for skipped in self.skipped}
         self.active = tuple(template for template in self.templates if template not in absent)
@@ -236,23 +236,23 @@ class Extractor:
         """Do `fit` and `transform` in one go, reading the sentences only once."""
         index = self._new_index(min_count)
         blocks = []
-        facet = np.empty(0, np.int32)
-        for block in self.hash_blocks(self._watched(sentences), with_facets=True):
+        group_key = np.empty(0, np.int32)
+        for block in self.hash_blocks(self._watched(sentences), with_group_keys=True):
             ids = index.add(block.hash)
-            if len(index) > len(facet):
-                facet = np.concatenate([facet, np.empty(2 * len(index) - len(facet), np.int32)])
-            facet[ids] = 0 if block.facet is None else block.facet
+            if len(index) > len(group_key):
+                group_key = np.concatenate([group_key, np.empty(2 * len(index) - len(group_key), np.int32)])
+            group_key[ids] = 0 if block.group_key is None else block.group_key
             blocks.append(FeatureBlock(block.first_token, block.first_feature, ids))
-        facet = facet[: len(index)]
+        group_key = group_key[: len(index)]
         if min_count > 1:
             index, new_id = index.at_least(min_count)
-            facet = facet[new_id >= 0]
+            group_key = group_key[new_id >= 0]
             blocks = [
                 FeatureBlock(block.first_token, *drop_unknown(block.first_feature, new_id[block.feature]))
                 for block in blocks
             ]
         self._fitted(index)
-        self.facet_ = facet
+        self.group_key_ = group_key
         return FeatureBlock.join(blocks)
 
     def transform(self, sentences: Iterable[Sentence]) -> FeatureBlock:
@@ -268,13 +268,13 @@ class Extractor:
 
         return self._blocks(sentences, work, index)
 
-    def hash_blocks(self, sentences: Iterable[Sentence], *, with_facets: bool = False) -> Iterator[HashBlock]:
+    def hash_blocks(self, sentences: Iterable[Sentence], *, with_group_keys: bool = False) -> Iterator[HashBlock]:
         """Yield the hashes of all features of sentences chunk by chunk; no index is needed."""
 
         def work(batch: Batch) -> HashBlock:
             first_feature, hashes = hash_features(self._plan, batch)
-            facet = facets_of_features(self._plan, batch, len(hashes)) if with_facets else None
-            return HashBlock(batch.first_token, first_feature, hashes, facet)
+            group_key = group_keys_of_features(self._plan, batch, len(hashes)) if with_group_keys else None
+            return HashBlock(batch.first_token, first_feature, hashes, group_key)
 
         return self._blocks(sentences, work)
 

@@ -31,7 +31,7 @@ class Plan(NamedTuple):
     They come in runs, of which a token's features are told apart: ``first_of_run[r]:first_of_run[r + 1]``.
     A part has a column and an offset, a column a source and a cell there; ``seen`` says where the value of each part
     stands among the gathered ones, counted from the first that a token sees. ``before`` and ``after`` are the
-    boundaries, ``facet`` is the number of each template's facet.
+    boundaries, ``group_key`` is the number of each template's group_key.
     """
 
     first_of_run: npt.NDArray[np.int32]
@@ -44,7 +44,7 @@ class Plan(NamedTuple):
     column_cell: npt.NDArray[np.int32]
     before: Hashes
     after: Hashes
-    facet: npt.NDArray[np.int32]
+    group_key: npt.NDArray[np.int32]
 
 
 def plan_of(templates: Sequence[Template], table: CodeTable, first_of_run: Sequence[int] = ()) -> Plan:
@@ -60,7 +60,7 @@ def plan_of(templates: Sequence[Template], table: CodeTable, first_of_run: Seque
         if column in used
     ]
     number = {column: position for position, (_, _, column) in enumerate(columns)}
-    facets = list(dict.fromkeys(template.facet for template in templates))
+    group_keys = list(dict.fromkeys(template.group_key for template in templates))
     reach = max((abs(part.offset) for part in parts), default=0)
     distances = range(1, reach + 1)
     return Plan(
@@ -74,7 +74,7 @@ def plan_of(templates: Sequence[Template], table: CodeTable, first_of_run: Seque
         np.array([cell for _, cell, _ in columns], np.int32),
         np.array([hash_text(boundary(-distance)) for distance in distances], np.uint64),
         np.array([hash_text(boundary(distance)) for distance in distances], np.uint64),
-        np.array([facets.index(template.facet) for template in templates], np.int32),
+        np.array([group_keys.index(template.group_key) for template in templates], np.int32),
     )
 
 
@@ -90,11 +90,11 @@ def hash_features(plan: Plan, batch: Batch) -> tuple[Offsets, Hashes]:
     return first_feature, hashes[:n_features]
 
 
-def facets_of_features(plan: Plan, batch: Batch, n_features: int) -> npt.NDArray[np.int32]:
-    """Return the facet of every feature that `hash_features` gives, in the same order."""
-    facet = np.empty(n_features, np.int32)
-    facet_kernel(plan, batch, _gathered(plan, batch)[0], facet)
-    return facet
+def group_keys_of_features(plan: Plan, batch: Batch, n_features: int) -> npt.NDArray[np.int32]:
+    """Return the group_key of every feature that `hash_features` gives, in the same order."""
+    group_key = np.empty(n_features, np.int32)
+    group_key_kernel(plan, batch, _gathered(plan, batch)[0], group_key)
+    return group_key
 
 
 def _gathered(plan: Plan, batch: Batch) -> tuple[Hashes, bool]:
@@ -154,8 +154,8 @@ def count_kernel(plan, batch, lone):
 
 
 @numba.njit(nogil=True, cache=True)
-def facet_kernel(plan, batch, lone, facet):
-    """Fill in the facet of every feature."""
+def group_key_kernel(plan, batch, lone, group_key):
+    """Fill in the group_key of every feature."""
     reach = plan.before.shape[0]
     feature = 0
     for sentence in range(batch.first_token.shape[0] - 1):
@@ -163,7 +163,7 @@ def facet_kernel(plan, batch, lone, facet):
         for token in range(batch.first_token[sentence], batch.first_token[sentence + 1]):
             for template in range(plan.template_hash.shape[0]):
                 for _ in range(number_kernel(plan, batch, lone, template, token, shift)):
-                    facet[feature] = plan.facet[template]
+                    group_key[feature] = plan.group_key[template]
                     feature += 1
 
 

@@ -70,13 +70,13 @@ class Template:
         return len(self.parts) == 1 and not self.parts[0].column.has_several
 
     @property
-    def facet(self) -> str:
-        """What the template looks at: features of one facet are mostly known together.
+    def group_key(self) -> str:
+        """What the template looks at: features of one group_key are mostly known together.
 
         Examples
         --------
         >>> templates = TemplateSet.parse('[a]\\nb = "word[1]"\\nc = "prefix3[1]"\\nd = "shape[0] shape[1]"')
-        >>> [template.facet for template in templates]
+        >>> [template.group_key for template in templates]
         ['[1]', '[1]', 'shape']
         """
         if all(part.column.source.is_per_sentence for part in self.parts):

@@ -3,10 +3,8 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from hyperspan.learning.gold import Gold, encode_gold
 from hyperspan.learning.lbfgs import State, minimise
-from hyperspan.learning.parameters import Parameters, check_parameters, choose_parameters, first_weights
-from hyperspan.learning.scoring import Scorer
+from hyperspan.learning.parameters import choose_parameters, first_weights
 from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, best_threshold
 from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
 
@@ -17,17 +15,12 @@ __all__ = [
     "DEFAULT_THRESHOLD",
     "L2_CHOICES",
     "LOWEST_THRESHOLD",
-    "Gold",
     "Objective",
-    "Parameters",
     "Record",
-    "Scorer",
     "Search",
     "State",
     "best_threshold",
-    "check_parameters",
     "choose_parameters",
-    "encode_gold",
     "first_weights",
     "minimise",
     "new_search",

@@ -1,6 +1,6 @@
 """L-BFGS with a state that can be saved: SciPy's own cannot be stopped in the middle and taken up again.
 
-Directions by the two-loop recursion (see `curvature`), steps by SciPy's Wolfe line search.
+Directions by the two-loop recursion (see `history`), steps by SciPy's Wolfe line search.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.learning.curvature import Curvature
+from hyperspan.learning.history import History
 from hyperspan.learning.vectors import add_kernel, dot_kernel, run_pieces
 
 Vector = NDArray[np.float64]
@@ -32,7 +32,7 @@ class State:
     value: float = 0.0
     gradient: Vector = field(default_factory=lambda: np.empty(0))
     previous_value: float | None = None
-    curvature: Curvature | None = None
+    history: History | None = None
     values: list[float] = field(default_factory=list)
     iteration: int = 0
     n_evaluations: int = 0
@@ -43,15 +43,15 @@ class State:
         numbers = {
             "value": self.value,
             "previous_value": self.previous_value,
-            "n_steps": 0 if self.curvature is None else self.curvature.n_steps,
+            "n_steps": 0 if self.history is None else self.history.n_steps,
             "values": list(self.values),
             "iteration": self.iteration,
             "n_evaluations": self.n_evaluations,
             "stopped": self.stopped,
         }
         arrays: dict[str, NDArray[Any]] = {"weights": self.weights, "gradient": self.gradient}
-        if self.curvature is not None:
-            arrays |= {"remembered": self.curvature.rows, "products": self.curvature.products}
+        if self.history is not None:
+            arrays |= {"remembered": self.history.rows, "products": self.history.products}
         return numbers, arrays
 
     @classmethod
@@ -63,7 +63,7 @@ class State:
         return cls(
             weights=arrays["weights"],
             gradient=arrays["gradient"],
-            curvature=Curvature(arrays["remembered"], arrays["products"], n_steps) if has_steps else None,
+            history=History(arrays["remembered"], arrays["products"], n_steps) if has_steps else None,
             **rest,
         )
 
@@ -132,15 +132,15 @@ def _reason_to_stop(state: State, max_iterations: int, tolerance: float, gradien
 
 
 def _step(state: State, function: Function, n_threads: int) -> None:
-    curvature = state.curvature = state.curvature or Curvature.of_nothing(len(state.weights))
-    line = _search(state, curvature, function, n_threads)
-    if line is None and curvature.n_steps:  # what is remembered led nowhere: once more, straight downhill
-        curvature.forget()
-        line = _search(state, curvature, function, n_threads)
+    history = state.history = state.history or History.of_nothing(len(state.weights))
+    line = _search(state, history, function, n_threads)
+    if line is None and history.n_steps:  # what is remembered led nowhere: once more, straight downhill
+        history.forget()
+        line = _search(state, history, function, n_threads)
     if line is None:
         state.stopped = "stopped: no step lowers the objective any further"
         return
-    curvature.remember(state.weights, line.weights, state.gradient, line.gradient, n_threads)
+    history.remember(state.weights, line.weights, state.gradient, line.gradient, n_threads)
     state.previous_value, state.value = state.value, line.value
     state.weights, state.gradient = line.weights, line.gradient
     state.values.append(line.value)
@@ -148,13 +148,13 @@ def _step(state: State, function: Function, n_threads: int) -> None:
     state.iteration += 1
 
 
-def _search(state: State, curvature: Curvature, function: Function, n_threads: int) -> _Line | None:
+def _search(state: State, history: History, function: Function, n_threads: int) -> _Line | None:
     """Look along the direction for a step that fulfils the Wolfe conditions."""
     from scipy.optimize import line_search  # takes long to load, and only training needs it
 
-    line = _Line(state, function, curvature.direction(state.gradient, n_threads), n_threads)
+    line = _Line(state, function, history.direction(state.gradient, n_threads), n_threads)
     previous = state.previous_value
-    if not curvature.n_steps:  # so that the first step is about as long as one unit
+    if not history.n_steps:  # so that the first step is about as long as one unit
         previous = state.value + math.sqrt(dot_kernel(state.gradient, state.gradient)) / 2.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # SciPy warns where we say so ourselves

@@ -11,24 +11,24 @@
 """
 
 from hyperspan.recognizer.checkpoint import Interrupted
-from hyperspan.recognizer.explanation import Explanation, Reason
-from hyperspan.recognizer.finding import Found, with_found
-from hyperspan.recognizer.fitting import LONGEST_SENTENCE
+from hyperspan.recognizer.explanation import Explanation
 from hyperspan.recognizer.model import Model, Training
+from hyperspan.recognizer.prediction import Prediction, with_found
 from hyperspan.recognizer.recognizer import Recognizer
-from hyperspan.recognizer.settings import DECODE, Decode, Settings
+from hyperspan.recognizer.settings import Settings
+from hyperspan.recognizer.training import LONGEST_SENTENCE, register_trainer
+from hyperspan.scoring import Reason
 
 __all__ = [
-    "DECODE",
     "LONGEST_SENTENCE",
-    "Decode",
     "Explanation",
-    "Found",
     "Interrupted",
     "Model",
+    "Prediction",
     "Reason",
     "Recognizer",
     "Settings",
     "Training",
+    "register_trainer",
     "with_found",
 ]

@@ -26,7 +26,7 @@ class Interrupted(LearningError):
         self.iteration = iteration
 
 
-class Keeper:
+class Checkpointer:
     """Saves a search from time to time, without spending more than a tenth of the time on it.
 
     Parameters

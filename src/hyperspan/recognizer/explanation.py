@@ -8,29 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.features import Extractor
-from hyperspan.inference import Distribution, distribution
-from hyperspan.learning import Parameters
 from hyperspan.mentions import Mention, Sentence
+from hyperspan.recognizer.model import Model
 from hyperspan.render import draw_hypergraph_svg, draw_text, hypergraph_data
-from hyperspan.structures import Encoding, Hypergraph, Linear
-from hyperspan.structures.staircase import NO_START
+from hyperspan.scoring import Reason
+from hyperspan.structures import Encoding, Structure
 
 SHOWN_EDGES = 0.01
 """Edges that are not chosen are listed from this expected count on."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reason:
-    """A feature of a word, and how much it speaks for a mention (or against it, if negative).
-
-    The amount is the feature's weights times how much more often their labels are used in structures with the mention
-    than in all: the change of the mention's log probability per share of the feature.
-    """
-
-    word: int
-    feature: str
-    amount: float
 
 
 @dataclass(frozen=True)
@@ -41,7 +26,7 @@ class Explanation:
     ----------
     sentence : Sentence
         With the mentions found.
-    structure : Hypergraph or Linear
+    structure : Structure
     best : tuple of (word, label)
         The edges of the most probable structure.
     scores, expected : float64 arrays of shape (n_words, n_labels)
@@ -52,7 +37,7 @@ class Explanation:
     """
 
     sentence: Sentence
-    structure: Hypergraph | Linear
+    structure: Structure
     best: Encoding
     scores: NDArray[np.float64]
     expected: NDArray[np.float64]
@@ -108,77 +93,29 @@ class Explanation:
         return "\n".join(lines)
 
 
-def explain(
-    sentence: Sentence,
-    over: Distribution,
-    extractor: Extractor,
-    parameters: Parameters,
-    weights: NDArray[np.float64],
-    top: int = 8,
-) -> Explanation:
+def explain(sentence: Sentence, model: Model, top: int = 8) -> Explanation:
     """Explain what a model makes of a sentence.
 
     Parameters
     ----------
     sentence : Sentence
         As the model sees it, with the mentions found.
-    over : Distribution
-        Over the outcomes of the sentence.
-    extractor, parameters, weights
-        The model's.
+    model : Model
     top : int
-        How many features are named for each mention.
+        How many reasons are given for each mention.
     """
-    expected = over.expected_counts()
-    best = over.best().edges
-    features = _features(sentence, extractor)
+    over = model.over_sentences([sentence])
+    marginals = over.marginals()
     reasons = {}
     for mention in sentence.mentions:
-        moved = _given(over, mention, best).expected_counts() - expected
-        reasons[mention] = _reasons(features, moved, parameters, weights)[:top]
-    return Explanation(sentence, over.structure, best, over.scores, expected, over.log_partition(), reasons)
-
-
-def _given(over: Distribution, mention: Mention, best: Encoding) -> Distribution:
-    """Return the distribution over structures with a mention: for tags, with the best tags at its words."""
-    scores = over.scores.copy()
-    structure = over.structure
-    if isinstance(structure, Linear):
-        tags = dict(best)
-        for word in mention.words():
-            scores[word, np.arange(scores.shape[1]) != tags[word]] = -np.inf
-        return distribution(structure, scores, transitions=getattr(over, "transitions", None))
-    block = structure.block_of(mention)
-    scores[mention.start, block.first_label + NO_START] = -np.inf
-    for word, node, child in block.staircase.path(mention):
-        for label, (parent, children) in enumerate(block.staircase.edges, start=block.first_label + 2):
-            if parent == node and not children & child:
-                scores[word, label] = -np.inf
-    return distribution(structure, scores, over=over.over)
-
-
-def _features(sentence: Sentence, extractor: Extractor) -> list[tuple[int, str, int]]:
-    """Return the features of a sentence that the model knows: word, name and id."""
-    index = extractor.index_
-    assert index is not None
-    (block,) = extractor.hash_blocks([sentence])
-    names = [(word, name) for word, texts in enumerate(extractor.describe(sentence)) for name in texts]
-    ids = index.ids_of(block.hash).tolist()
-    return [(word, name, feature) for (word, name), feature in zip(names, ids, strict=True) if feature >= 0]
-
-
-def _reasons(
-    features: list[tuple[int, str, int]],
-    moved: NDArray[np.float64],
-    parameters: Parameters,
-    weights: NDArray[np.float64],
-) -> list[Reason]:
-    pair_weight = weights[parameters.n_labels + parameters.n_transitions :]
-    found = []
-    for word, name, feature in features:
-        row = parameters.row_of_feature[feature]
-        pairs = slice(parameters.first_pair[row], parameters.first_pair[row + 1])
-        amount = float((pair_weight[pairs] * moved[word, parameters.pair_label[pairs]]).sum())
-        if amount:
-            found.append(Reason(word, name, amount))
-    return sorted(found, key=lambda reason: (-abs(reason.amount), reason.word, reason.feature))
+        moved = over.given(mention).marginals().edges - marginals.edges
+        reasons[mention] = model.scorer.explain(sentence, moved, top)
+    return Explanation(
+        sentence,
+        model.structure,
+        over.best()[0].edges,
+        over.batch.scores,
+        marginals.edges,
+        float(marginals.log_partition[0]),
+        reasons,
+    )

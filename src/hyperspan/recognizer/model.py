@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from hyperspan.features import Extractor, FeatureBlock
-from hyperspan.inference import Distribution, Over, distribution
-from hyperspan.learning import Parameters, Scorer
+from hyperspan.inference import BatchDistribution, ScoreBatch, distribution
 from hyperspan.mentions import Sentence, Unit
-from hyperspan.structures import Hypergraph, Linear
+from hyperspan.scoring import Scorer
+from hyperspan.structures import Structure
 
 BATCH_WORDS = 4_096
 """About how many words are worked on at a time: it bounds memory, and nothing else depends on it."""
@@ -28,61 +23,25 @@ class Model:
 
     Attributes
     ----------
-    structure : Hypergraph or Linear
+    structure : Structure
         How mentions are written as edges or tags.
-    over : {"encodings", "mention-sets", "published"}
+    distribution : str
         What probabilities are over.
-    extractor : Extractor
-        From sentences to features.
-    parameters : Parameters
-        Which weights there are.
-    weights : float64 array of shape (parameters.n_weights,)
-    names : dict of int to str
-        The readable names of the strongest features, by id.
+    scorer : Scorer
+        From sentences to the scores of edges.
     """
 
-    structure: Hypergraph | Linear
-    over: Over
-    extractor: Extractor
-    parameters: Parameters
-    weights: NDArray[np.float64]
-    names: dict[int, str] = field(default_factory=dict)
+    structure: Structure
+    distribution: str
+    scorer: Scorer
 
-    @property
-    def n_features(self) -> int:
-        """How many features the model knows."""
-        index = self.extractor.index_
-        return 0 if index is None else len(index)
+    def over(self, batch: ScoreBatch) -> BatchDistribution[Any]:
+        """Return the distribution over the outcomes of sentences, given their scores."""
+        return distribution(self.structure, batch, self.distribution)
 
-    @property
-    def transitions(self) -> NDArray[np.float64]:
-        """The scores of tags after one another, of shape (n_tags, n_tags); only ``linear`` has them."""
-        first = self.parameters.n_labels
-        return self.weights[first : first + self.parameters.n_transitions].reshape(-1, first)
-
-    def scores(self, block: FeatureBlock) -> NDArray[np.float64]:
-        """Return the scores of every label at every word, of shape (n_words, n_labels)."""
-        return self._scorer.scores(block)
-
-    @cached_property
-    def _scorer(self) -> Scorer:
-        return Scorer.of(self.structure, self.parameters, self.weights)
-
-    def distributions(self, sentences: Iterable[Sentence]) -> Iterator[Distribution]:
-        """Yield the distribution over the outcomes of each sentence, in batches that bound memory."""
-        for batch in batches(sentences):
-            yield from self.distributions_of(self.extractor.transform(batch))
-
-    def distributions_of(self, block: FeatureBlock) -> Iterator[Distribution]:
-        """Yield the distribution over the outcomes of each sentence, given the features of all of them."""
-        scores = self.scores(block)
-        for number in range(block.n_sentences):
-            yield self._distribution(scores[block.first_token[number] : block.first_token[number + 1]])
-
-    def _distribution(self, scores: NDArray[np.float64]) -> Distribution:
-        if isinstance(self.structure, Linear):
-            return distribution(self.structure, scores, transitions=self.transitions)
-        return distribution(self.structure, scores, over=self.over)
+    def over_sentences(self, sentences: Sequence[Sentence]) -> BatchDistribution[Any]:
+        """Return the distribution over the outcomes of sentences."""
+        return self.over(self.scorer.scores(sentences))
 
 
 @dataclass(frozen=True)

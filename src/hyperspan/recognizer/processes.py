@@ -68,7 +68,7 @@ def _done(work: Work[Result], recognizer: Recognizer, batch: list[Unit]) -> Futu
 def _start(recognizer: Recognizer) -> None:
     global _here
     logging.getLogger("hyperspan").setLevel(logging.ERROR)  # warnings are given by the first process
-    recognizer.extractor_.threads = 1
+    recognizer.scorer_.use_threads(1)
     gc.freeze()  # what is here from the beginning stays; going over it would copy it, where memory is shared
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     _here = recognizer

@@ -14,21 +14,23 @@ from numpy.typing import NDArray
 
 from hyperspan.errors import ModelError, UsageError
 from hyperspan.evaluation import Evaluation, evaluate
-from hyperspan.features import Extractor, TemplateSet
+from hyperspan.features import TemplateSet
 from hyperspan.features.columns import ClusterPaths, SemanticCategories
-from hyperspan.inference import Distribution, Over
-from hyperspan.learning import Parameters, Record
+from hyperspan.inference import BatchDistribution, check_decoder, current_name
+from hyperspan.learning import Record
 from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer.annotating import warn_of_difference
 from hyperspan.recognizer.explanation import Explanation, explain
-from hyperspan.recognizer.finding import Found, decoded_from, find_mentions, mentions_of, with_found, with_mentions
-from hyperspan.recognizer.fitting import Course, learn, prepare
-from hyperspan.recognizer.keeping import read_model, write_model
+from hyperspan.recognizer.linear_training import train_linear as _registers_itself  # noqa: F401
 from hyperspan.recognizer.model import Model, Training, batches
+from hyperspan.recognizer.prediction import Prediction, mentions_of, predict, with_found, with_mentions
 from hyperspan.recognizer.processes import in_processes
-from hyperspan.recognizer.settings import Decode, Settings, check_decode, check_number, check_threshold, shown
-from hyperspan.recognizer.summary import strongest_features, summarise
-from hyperspan.structures import Hypergraph, Linear
+from hyperspan.recognizer.serialization import read_model, write_model
+from hyperspan.recognizer.settings import Settings, check_number, check_threshold, shown
+from hyperspan.recognizer.summary import summarise
+from hyperspan.recognizer.training import TrainingOptions, learn, prepare
+from hyperspan.scoring import LinearScorer, Scorer
+from hyperspan.structures import Structure
 from hyperspan.text import Annotator, annotator, as_sentences, split_documents
 
 
@@ -50,7 +52,7 @@ class Recognizer:
         How mentions are written as edges or tags.
     max_components : int
         The most parts a mention can have, 1 to 5.
-    distribution : {"encodings", "mention-sets", "published"}
+    distribution : {"encodings", "mention-sets", "derivations"}
         What probabilities are over.
     l2 : float or "auto"
         The penalty on weights; ``auto`` tries several on development data.
@@ -76,6 +78,8 @@ class Recognizer:
         Results do not depend on it.
     seed : int
         Which documents are held out for ``l2="auto"`` without development data.
+    scorer : str
+        Who scores edges: ``linear`` weights over features, or another that has been registered.
 
     Examples
     --------
@@ -98,7 +102,7 @@ class Recognizer:
         *,
         structure: str = "shared",
         max_components: int = 3,
-        distribution: Over = "encodings",
+        distribution: str = "encodings",
         l2: float | Literal["auto"] = 1.0,
         features: str | Path | TemplateSet = "default",
         clusters: ClusterPaths | None = None,
@@ -107,10 +111,11 @@ class Recognizer:
         frequent: int = 10,
         max_iterations: int = 500,
         tolerance: float = 1e-3,
-        decode: Decode = "probable",
+        decode: str = "probable",
         threshold: float | None = None,
         n_threads: int = 2,
         seed: int = 0,
+        scorer: str = "linear",
     ) -> None:
         self.structure = structure
         self.max_components = max_components
@@ -127,6 +132,7 @@ class Recognizer:
         self.threshold = threshold
         self.n_threads = n_threads
         self.seed = seed
+        self.scorer = scorer
 
     # Learning
 
@@ -174,13 +180,13 @@ class Recognizer:
         self._has_compared = False
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
         with_columns = annotator_named(self.annotator)
-        course = Course(on_iteration, dev_every, self._checkpoint, resume)
+        options = TrainingOptions(on_iteration, dev_every, self._checkpoint, resume)
         train, held_out = prepare(sentences, with_columns, y), prepare(dev or (), with_columns)
-        self._model, self._training = learn(settings, with_columns, train, held_out, course)
+        self._model, self._training = learn(settings, with_columns, train, held_out, options)
         return self
 
     def _settings(self) -> Settings:
-        return Settings(**self.get_params())
+        return Settings(**{**self.get_params(), "distribution": current_name(self.distribution)})
 
     # What was learned
 
@@ -190,29 +196,24 @@ class Recognizer:
         return self._learned().structure.types
 
     @property
-    def structure_(self) -> Hypergraph | Linear:
+    def structure_(self) -> Structure:
         """The structure that mentions are written in, with its labels."""
         return self._learned().structure
 
     @property
-    def extractor_(self) -> Extractor:
-        """What turns sentences into features."""
-        return self._learned().extractor
+    def scorer_(self) -> Scorer:
+        """What gives edges their scores: for ``linear`` it holds extractor, parameters and weights."""
+        return self._learned().scorer
 
     @property
     def n_features_(self) -> int:
-        """How many features the model knows."""
-        return self._learned().n_features
-
-    @property
-    def parameters_(self) -> Parameters:
-        """Which weights there are."""
-        return self._learned().parameters
+        """How many features the linear scorer knows."""
+        return self._linear().n_features
 
     @property
     def weights_(self) -> NDArray[np.float64]:
-        """The weights."""
-        return self._learned().weights
+        """The weights of the linear scorer."""
+        return self._linear().weights
 
     @property
     def l2_(self) -> float:
@@ -244,6 +245,12 @@ class Recognizer:
         """How many training mentions the structure cannot write."""
         return self._learning().left_out
 
+    def _linear(self) -> LinearScorer:
+        scorer = self._learned().scorer
+        if not isinstance(scorer, LinearScorer):
+            raise UsageError(f"a scorer {self.scorer!r} has no features with weights; only 'linear' has")
+        return scorer
+
     def _learned(self) -> Model:
         if self._model is None:
             raise NoWeights
@@ -254,7 +261,7 @@ class Recognizer:
             raise NoWeights
         return self._training
 
-    # Finding
+    # Predicting
 
     def predict(self, sentences: Iterable[Unit]) -> list[list[Mention]]:
         """Return the mentions of each sentence (or document), each with its probability."""
@@ -265,7 +272,7 @@ class Recognizer:
         self,
         units: Iterable[Unit],
         *,
-        decode: Decode | None = None,
+        decode: str | None = None,
         threshold: float | None = None,
         n_workers: int = 1,
     ) -> Iterator[Unit]:
@@ -295,11 +302,11 @@ class Recognizer:
         self,
         units: Iterable[Unit],
         *,
-        decode: Decode | None = None,
+        decode: str | None = None,
         threshold: float | None = None,
         top: int = 0,
         n_workers: int = 1,
-    ) -> Iterator[tuple[Unit, list[Sentence], list[Found]]]:
+    ) -> Iterator[tuple[Unit, list[Sentence], list[Prediction]]]:
         """Yield each unit with its sentences and what is found in each of them, in constant memory.
 
         Parameters are those of `find` and `annotate`.
@@ -323,10 +330,10 @@ class Recognizer:
         self,
         sentences: Iterable[Sentence],
         *,
-        decode: Decode | None = None,
+        decode: str | None = None,
         threshold: float | None = None,
         top: int = 0,
-    ) -> Iterator[Found]:
+    ) -> Iterator[Prediction]:
         """Yield what is found in each sentence, one after another, in constant memory.
 
         Parameters
@@ -340,16 +347,15 @@ class Recognizer:
             How many of the best outcomes to give beside, each with its probability.
         """
         how = decode or self.decode
-        check_decode(how)
+        check_decoder(how)
         check_threshold(threshold)
         limit = self.threshold_ if threshold is None else threshold
         model = self._learned()
-        yield from find_mentions(model, self._annotator().annotate(sentences), how, limit, top)
+        yield from predict(model, self._annotator().annotate(sentences), how, limit, top)
 
-    def distributions(self, sentences: Iterable[Sentence]) -> Iterator[Distribution]:
-        """Yield the distribution over the outcomes of each sentence: probabilities, samples, k best."""
-        model = self._learned()
-        return model.distributions(self._annotator().annotate(sentences))
+    def distribution_over(self, sentences: Iterable[Sentence]) -> BatchDistribution[Any]:
+        """Return the distribution over the outcomes of sentences: probabilities, samples, k best, for all at once."""
+        return self._learned().over_sentences(list(self._annotator().annotate(sentences)))
 
     def check_annotator(self) -> None:
         """Log a warning, the first time only, if the annotator is not the one that the model was trained with.
@@ -386,11 +392,8 @@ class Recognizer:
         """Return edge probabilities, the best structure, mentions, and the features that moved each of them."""
         model = self._learned()
         (annotated,) = self._annotator().annotate([sentence])
-        (over,) = model.distributions([annotated])
-        found = decoded_from(over, self.decode, self.threshold_)
-        return explain(
-            annotated.with_mentions(found.mentions), over, model.extractor, model.parameters, model.weights, top
-        )
+        (found,) = predict(model, [annotated], self.decode, self.threshold_)
+        return explain(annotated.with_mentions(found.mentions), model, top)
 
     def summary(self) -> dict[str, Any]:
         """Return what the model is, as plain data."""
@@ -402,9 +405,7 @@ class Recognizer:
         The model holds the names of the strongest, and only hashes of the others, such as ``#00c0ffee00c0ffee``; those
         that occur in the given sentences have names too.
         """
-        model = self._learned()
-        names = model.extractor.names(self._annotator().annotate(sentences)).names
-        return strongest_features(model, {**model.names, **names}, top)
+        return self._linear().strongest(self._annotator().annotate(sentences), top)
 
     # Keeping
 
@@ -482,7 +483,9 @@ def _bare(document: Document) -> Document:
     return document.with_mentions(()) if document.mentions else document
 
 
-def _found_in(recognizer: Recognizer, units: list[Unit], **how: Any) -> Iterator[tuple[list[Sentence], list[Found]]]:
+def _found_in(
+    recognizer: Recognizer, units: list[Unit], **how: Any
+) -> Iterator[tuple[list[Sentence], list[Prediction]]]:
     """Yield the sentences of each unit and what is found in them: work for another process."""
     for _, sentences, found in recognizer.find_in(units, **how):
         yield sentences, found

@@ -12,10 +12,9 @@ import numpy as np
 from hyperspan.errors import UsageError
 from hyperspan.features import TemplateSet
 from hyperspan.features.columns import ClusterPaths, SemanticCategories
-from hyperspan.inference import OVER, Over
-
-Decode = Literal["probable", "enough", "all"]
-DECODE: tuple[Decode, ...] = ("probable", "enough", "all")
+from hyperspan.inference import check_decoder, distribution_class, distribution_names
+from hyperspan.scoring import scorer_class
+from hyperspan.structures import structure
 
 _LONGEST_SHOWN = 60
 
@@ -29,7 +28,7 @@ class Settings:
 
     structure: str
     max_components: int
-    distribution: Over
+    distribution: str
     l2: float | Literal["auto"]
     features: str | Path | TemplateSet
     clusters: ClusterPaths | None
@@ -38,10 +37,11 @@ class Settings:
     frequent: int
     max_iterations: int
     tolerance: float
-    decode: Decode
+    decode: str
     threshold: float | None
     n_threads: int
     seed: int
+    scorer: str = "linear"
 
     def check(self) -> None:
         """Refuse what makes no sense; structure, features and annotator are looked at where they are made.
@@ -51,17 +51,18 @@ class Settings:
         UsageError
             With what was given and what was expected.
         """
-        check_decode(self.decode)
-        if self.distribution not in OVER:
-            raise UsageError(f"distribution is {self.distribution!r}; expected one of {', '.join(OVER)}")
+        check_decoder(self.decode)
+        scorer_class(self.scorer)
+        if self.distribution not in distribution_names():
+            expected = ", ".join(distribution_names())
+            raise UsageError(f"distribution is {self.distribution!r}; expected one of {expected}")
         if self.l2 != "auto" and not (isinstance(self.l2, Real) and 0.0 <= self.l2 < np.inf):
             raise UsageError(f"l2 is {self.l2!r}; expected a number that is not negative, or 'auto'")
         for name in ("frequent", "max_iterations", "n_threads"):
             check_number(name, getattr(self, name))
         if not (isinstance(self.tolerance, Real) and 0.0 <= self.tolerance < 1.0):
             raise UsageError(f"tolerance is {self.tolerance!r}; expected a number from 0 to below 1")
-        if self.structure == "linear" and self.distribution != "encodings":
-            raise UsageError(f"the structure 'linear' has no distribution {self.distribution!r}; use 'encodings'")
+        distribution_class(structure(self.structure, ["any"], self.max_components), self.distribution)
         check_threshold(self.threshold)
 
 
@@ -69,12 +70,6 @@ def check_number(name: str, value: object) -> None:
     """Refuse what is no number of things of which there must be one at least."""
     if not isinstance(value, Integral) or value < 1:
         raise UsageError(f"{name} is {value!r}; expected a whole number from 1")
-
-
-def check_decode(decode: str) -> None:
-    """Refuse a way to decode that there is not."""
-    if decode not in DECODE:
-        raise UsageError(f"decode is {decode!r}; expected one of {', '.join(DECODE)}")
 
 
 def check_threshold(threshold: float | None) -> None:

@@ -12,7 +12,7 @@ from scipy.optimize import minimize, rosen, rosen_der
 from hyperspan.corpora import demo
 from hyperspan.features import Extractor, TemplateSet
 from hyperspan.learning import Objective, State, choose_parameters, encode_gold, minimise
-from hyperspan.learning.curvature import HISTORY
+from hyperspan.learning.history import HISTORY
 from hyperspan.learning.lbfgs import PERIOD, Function
 from hyperspan.structures import structure
 

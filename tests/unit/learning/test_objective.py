@@ -44,7 +44,7 @@ def prepared(
         chosen, block, gold, len(extractor.index_), frequent=frequent, with_prior=over != "encodings"
     )
     function = Objective(
-        chosen, block, gold, parameters, facet=extractor.facet_, over=over, l2=0.3, n_threads=1, dtype=np.float64
+        chosen, block, gold, parameters, group_key=extractor.group_key_, over=over, l2=0.3, n_threads=1, dtype=np.float64
     )
     return chosen, block, parameters, function
 

@@ -1,4 +1,4 @@
-"""Bundles and rows of a word together are its rows; lists and their transposes say the same."""
+"""Groups and rows of a word together are its rows; lists and their transposes say the same."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperspan.learning.bundles import Bundled, bundle_rows, check_kernel
+from hyperspan.learning.feature_groups import Grouped, group_rows, check_kernel
 from hyperspan.learning.sparse import Lists
 
 LISTS = st.lists(st.lists(st.integers(0, 9), max_size=6), max_size=8)
@@ -23,31 +23,31 @@ def lists_in(lists: Lists) -> list[list[int]]:
     return [lists.item[begin:end].tolist() for begin, end in zip(lists.first[:-1], lists.first[1:], strict=True)]
 
 
-def unfolded(bundled: Bundled) -> list[list[int]]:
-    of_bundle = lists_in(bundled.of_bundle)
+def unfolded(grouped: Grouped) -> list[list[int]]:
+    of_group = lists_in(grouped.of_group)
     return [
-        sorted([*rows, *(row for bundle in bundles for row in of_bundle[bundle])])
-        for rows, bundles in zip(lists_in(bundled.rows), lists_in(bundled.bundles), strict=True)
+        sorted([*rows, *(row for group in groups for row in of_group[group])])
+        for rows, groups in zip(lists_in(grouped.rows), lists_in(grouped.groups), strict=True)
     ]
 
 
 @given(LISTS, st.lists(st.integers(0, 3), min_size=10, max_size=10))
-def test_nothing_is_lost_or_added(lists, facet):
-    bundled = bundle_rows(lists_of(lists), np.array(facet, dtype=np.int32))
-    assert unfolded(bundled) == [sorted(rows) for rows in lists]
-    uses = np.bincount(bundled.bundles.item, minlength=bundled.of_bundle.n_lists)
+def test_nothing_is_lost_or_added(lists, group_key):
+    grouped = group_rows(lists_of(lists), np.array(group_key, dtype=np.int32))
+    assert unfolded(grouped) == [sorted(rows) for rows in lists]
+    uses = np.bincount(grouped.groups.item, minlength=grouped.of_group.n_lists)
     assert np.all(uses >= 2)
-    for rows in lists_in(bundled.of_bundle):
+    for rows in lists_in(grouped.of_group):
         assert len(rows) >= 2
-        assert len({facet[row] for row in rows}) == 1
+        assert len({group_key[row] for row in rows}) == 1
 
 
 def test_what_comes_back_is_bundled_by_facet():
-    facet = np.array([0, 0, 1, 1, 1], dtype=np.int32)
-    bundled = bundle_rows(lists_of([[0, 2, 1, 3], [0, 1], [2, 3, 4], [2, 3], [4, 0]]), facet)
-    assert lists_in(bundled.of_bundle) == [[0, 1], [2, 3]]
-    assert lists_in(bundled.bundles) == [[0, 1], [0], [], [1], []]
-    assert lists_in(bundled.rows) == [[], [], [2, 3, 4], [], [0, 4]]
+    group_key = np.array([0, 0, 1, 1, 1], dtype=np.int32)
+    grouped = group_rows(lists_of([[0, 2, 1, 3], [0, 1], [2, 3, 4], [2, 3], [4, 0]]), group_key)
+    assert lists_in(grouped.of_group) == [[0, 1], [2, 3]]
+    assert lists_in(grouped.groups) == [[0, 1], [0], [], [1], []]
+    assert lists_in(grouped.rows) == [[], [], [2, 3, 4], [], [0, 4]]
 
 
 @pytest.mark.kernel
@@ -59,8 +59,8 @@ def test_lists_decide_where_keys_are_equal_by_chance():
 
 
 def test_no_words_and_no_rows():
-    assert unfolded(bundle_rows(lists_of([]), np.empty(0, dtype=np.int32))) == []
-    assert unfolded(bundle_rows(lists_of([[], []]), np.empty(0, dtype=np.int32))) == [[], []]
+    assert unfolded(group_rows(lists_of([]), np.empty(0, dtype=np.int32))) == []
+    assert unfolded(group_rows(lists_of([[], []]), np.empty(0, dtype=np.int32))) == [[], []]
 
 
 @given(LISTS)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hyperspan.learning import vectors
-from hyperspan.learning.curvature import HISTORY, Curvature
+from hyperspan.learning.history import HISTORY, History
 
 
 def two_loops(pairs: list[tuple[np.ndarray, np.ndarray]], gradient: np.ndarray) -> np.ndarray:
@@ -21,7 +21,7 @@ def two_loops(pairs: list[tuple[np.ndarray, np.ndarray]], gradient: np.ndarray) 
     return direction
 
 
-def remember(curvature: Curvature, step: np.ndarray, change: np.ndarray, n_threads: int = 1) -> None:
+def remember(curvature: History, step: np.ndarray, change: np.ndarray, n_threads: int = 1) -> None:
     nothing = np.zeros(len(step))
     curvature.remember(nothing, step, nothing, change, n_threads)
 
@@ -37,7 +37,7 @@ def steps_of(n_steps: int, n_weights: int) -> list[tuple[np.ndarray, np.ndarray]
 @pytest.mark.parametrize("n_steps", [1, 2, HISTORY, HISTORY + 1, 2 * HISTORY + 3])
 def test_the_direction_is_that_of_the_two_loops(n_steps):
     pairs = steps_of(n_steps, 40)
-    curvature = Curvature.of_nothing(40)
+    curvature = History.of_nothing(40)
     for step, change in pairs:
         remember(curvature, step, change)
     gradient = np.random.default_rng(0).normal(size=40)
@@ -47,8 +47,8 @@ def test_the_direction_is_that_of_the_two_loops(n_steps):
 
 def test_nothing_remembered_means_straight_downhill():
     gradient = np.array([1.0, -2.0])
-    assert Curvature.of_nothing(2).direction(gradient).tolist() == [-1.0, 2.0]
-    curvature = Curvature.of_nothing(2)
+    assert History.of_nothing(2).direction(gradient).tolist() == [-1.0, 2.0]
+    curvature = History.of_nothing(2)
     remember(curvature, np.ones(2), np.ones(2))
     curvature.forget()
     assert curvature.direction(gradient).tolist() == [-1.0, 2.0]
@@ -56,7 +56,7 @@ def test_nothing_remembered_means_straight_downhill():
 
 def test_a_step_along_which_the_gradient_does_not_rise_is_not_remembered():
     pairs = steps_of(HISTORY + 2, 10)
-    curvature = Curvature.of_nothing(10)
+    curvature = History.of_nothing(10)
     for step, change in pairs:
         remember(curvature, step, change)
     gradient = np.ones(10)
@@ -69,7 +69,7 @@ def test_threads_change_no_bit(monkeypatch):
     monkeypatch.setattr(vectors, "_WORTH_THREADS", 1)
     directions = []
     for n_threads in (1, 2, 5):
-        curvature = Curvature.of_nothing(10_000)
+        curvature = History.of_nothing(10_000)
         for step, change in steps_of(3, 10_000):
             remember(curvature, step, change, n_threads)
         directions.append(curvature.direction(np.linspace(-1.0, 1.0, 10_000), n_threads).tobytes())

@@ -1,4 +1,4 @@
-"""The scores that a model gives the labels of words: biases, and the weights of the words' features."""
+"""The weights of a linear scorer, laid out so that a feature takes one look, and the kernel that adds them up."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.features import FeatureBlock
-from hyperspan.learning.parameters import Parameters, weightless_labels
 from hyperspan.prefetching import AHEAD, prefetch
-from hyperspan.structures import Hypergraph, Linear
+from hyperspan.scoring.parameters import Parameters
+from hyperspan.structures import Structure
 
 BLOCK = 4
 """How many weights are added at a time: rows are so short that the end of a loop, which cannot be foreseen, is dear."""
@@ -20,8 +20,8 @@ _ALL_LABELS = -1
 _NUMBERS_A_LINE = 8
 
 
-class Scorer(NamedTuple):
-    """The weights of a model, laid out to be found with one look a feature.
+class WeightTable(NamedTuple):
+    """The weights of a linear scorer, to be found with one look a feature.
 
     The pairs of a row stand together, padded to whole blocks by weights of zero. Block b has the pairs
     ``BLOCK * b : BLOCK * (b + 1)``.
@@ -46,9 +46,9 @@ class Scorer(NamedTuple):
     weight: NDArray[np.float64]
 
     @classmethod
-    def of(cls, structure: Hypergraph | Linear, parameters: Parameters, weights: NDArray[np.float64]) -> Scorer:
+    def of(cls, structure: Structure, parameters: Parameters, weights: NDArray[np.float64]) -> WeightTable:
         """Lay out the weights of a model."""
-        bias, _, pair_weight = split_weights(parameters, weights, weightless_labels(structure))
+        bias, _, pair_weight = parameters.split(weights, structure.weightless_labels)
         n_pairs = np.diff(parameters.first_pair)
         n_blocks = -(-n_pairs // BLOCK)
         first_block = np.cumsum(n_blocks) - n_blocks
@@ -60,11 +60,9 @@ class Scorer(NamedTuple):
         label[place], weight[place] = parameters.pair_label, pair_weight
         return cls(bias, parameters.dense_label, blocks[parameters.row_of_feature], label, weight)
 
-    def scores(self, features: FeatureBlock) -> NDArray[np.float64]:
-        """Return the scores of every label at every word, of shape (n_words, n_labels)."""
-        scores = np.empty((features.n_tokens, len(self.bias)))
+    def add_up(self, features: FeatureBlock, scores: NDArray[np.float64]) -> None:
+        """Fill ``scores``, of shape (n_words, n_labels), with those of every label at every word."""
         scores_kernel(features.first_feature, features.feature, *self, scores)
-        return scores
 
 
 @numba.njit(nogil=True, cache=True)
@@ -96,13 +94,3 @@ def scores_kernel(first_feature, feature, bias, dense_label, blocks, label, weig
                         row[labels[number]] += numbers[number]
         for place in range(n_dense):
             row[dense_label[place]] += dense[place]
-
-
-def split_weights(
-    parameters: Parameters, weights: NDArray[np.float64], weightless: NDArray[np.bool_]
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return what a vector of weights holds: the score of each label by itself, transitions, and pairs."""
-    n_labels, n_transitions = parameters.n_labels, parameters.n_transitions
-    bias = parameters.base_score + np.where(weightless, 0.0, weights[:n_labels])
-    transitions = weights[n_labels : n_labels + n_transitions].reshape(-1, n_labels)
-    return bias, transitions, weights[n_labels + n_transitions :]

@@ -1,4 +1,4 @@
-"""The stages of an evaluation of the objective, as kernels.
+"""The kernels of an evaluation of the objective: from weights to scores, and from residuals to the gradient.
 
 What is added up most often is a row of numbers, one for each column (a place in ``dense_label``). Such rows stand in
 memory padded to whole blocks, and blocks are added in loops whose length is known when they are compiled: so the
@@ -64,13 +64,13 @@ def add_blocks_kernel(source, place, width, sums):
 
 
 @numba.njit(nogil=True, cache=True)
-def scale_kernel(pairs, scale, unit, begin, end, weight, scaled):
+def scale_kernel(pairs, scale, preconditioner, begin, end, weight, scaled):
     """Fill in what the pairs of rows add to scores, and return the sum of their squares as the penalty counts it."""
     total = 0.0
     for row in range(begin, end):
         first, last = pairs.first[row], pairs.first[row + 1]
         place = pairs.place[row]
-        units, weights, of_row = unit[first:last], weight[first:last], scaled[place : place + last - first]
+        units, weights, of_row = preconditioner[first:last], weight[first:last], scaled[place : place + last - first]
         for pair in range(of_row.shape[0]):
             own = units[pair] * weights[pair]
             of_row[pair] = scale[row] * own
@@ -79,13 +79,13 @@ def scale_kernel(pairs, scale, unit, begin, end, weight, scaled):
 
 
 @numba.njit(nogil=True, cache=True)
-def bundle_scores_kernel(pairs, scaled, first_row, row_of, begin, end, bundle_scores):
-    """Fill rows of ``bundle_scores``, padded and one after another, with the sums of the bundles' rows."""
+def group_scores_kernel(pairs, scaled, first_row, row_of, begin, end, group_scores):
+    """Fill rows of ``group_scores``, padded and one after another, with the sums of the groups' rows."""
     first_pair, first_place, column, n_columns, width = pairs
     scores = np.empty(width)
-    for bundle in range(begin, end):
+    for group in range(begin, end):
         scores[:] = 0.0
-        for place in range(first_row[bundle], first_row[bundle + 1]):
+        for place in range(first_row[group], first_row[group + 1]):
             row = row_of[place]
             first, n_pairs = first_place[row], first_pair[row + 1] - first_pair[row]
             if n_pairs == n_columns:
@@ -93,9 +93,9 @@ def bundle_scores_kernel(pairs, scaled, first_row, row_of, begin, end, bundle_sc
             else:
                 for pair in range(first, first + n_pairs):
                     scores[column[pair]] += scaled[pair]
-        of_bundle = bundle_scores[bundle * width : (bundle + 1) * width]
-        for number in range(of_bundle.shape[0]):
-            of_bundle[number] = scores[number]
+        of_group = group_scores[group * width : (group + 1) * width]
+        for number in range(of_group.shape[0]):
+            of_group[number] = scores[number]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -104,9 +104,9 @@ def word_scores_kernel(
     scaled,
     label_of,
     bias,
-    first_bundle,
-    bundle_of,
-    bundle_scores,
+    first_group,
+    group_of,
+    group_scores,
     first_row,
     place_of,
     size_of,
@@ -114,19 +114,19 @@ def word_scores_kernel(
     end,
     scores,
 ):
-    """Fill rows of ``scores`` for the words from begin to end: biases, the sums of bundles, the weights of rows.
+    """Fill rows of ``scores`` for the words from begin to end: biases, the sums of groups, the weights of rows.
 
     Of each row of a word, ``place_of`` says where its pairs begin and ``size_of`` how many there are.
     """
     column, n_columns, width = pairs.column, pairs.n_columns, pairs.width
-    n_bundles, n_rows = first_bundle[end], first_row[end]
+    n_groups, n_rows = first_group[end], first_row[end]
     by_column = np.empty(width)
     for word in range(begin, end):
         by_column[:] = 0.0
-        for place in range(first_bundle[word], first_bundle[word + 1]):
-            if place + AHEAD < n_bundles:
-                prefetch_numbers(bundle_scores, np.int64(bundle_of[place + AHEAD]) * width, width)
-            add_blocks_kernel(bundle_scores, np.int64(bundle_of[place]) * width, width, by_column)
+        for place in range(first_group[word], first_group[word + 1]):
+            if place + AHEAD < n_groups:
+                prefetch_numbers(group_scores, np.int64(group_of[place + AHEAD]) * width, width)
+            add_blocks_kernel(group_scores, np.int64(group_of[place]) * width, width, by_column)
         for place in range(first_row[word], first_row[word + 1]):
             if place + AHEAD < n_rows:
                 prefetch_numbers(scaled, place_of[place + AHEAD], size_of[place + AHEAD])
@@ -145,61 +145,54 @@ def word_scores_kernel(
 
 
 @numba.njit(nogil=True, cache=True)
-def gold_kernel(word, label, begin, end, first_word, scores, expected):
-    """Return the score of gold edges and take them off the expected counts."""
-    total = 0.0
-    for edge in range(begin, end):
-        total += scores[word[edge] - first_word, label[edge]]
-        expected[word[edge] - first_word, label[edge]] -= 1.0
-    return total
+def residual_kernel(label_of, width, gradient, begin, end, residual, by_label):
+    """Keep the residuals (empirical minus expected counts) by word and column, and add them up by label.
 
-
-@numba.njit(nogil=True, cache=True)
-def rest_kernel(label_of, width, expected, begin, end, rest, by_label):
-    """Keep what is left of the gold's counts in ``rest``, by word and column, and add it up by label."""
+    ``gradient`` (n_words, n_labels) is that of the negative log-likelihood by the scores: expected minus empirical.
+    """
     for word in range(begin, end):
-        row = expected[word - begin]
+        row = gradient[word - begin]
         for label in range(by_label.shape[0]):
             by_label[label] -= row[label]
-        of_word = rest[word * width : (word + 1) * width]
+        of_word = residual[word * width : (word + 1) * width]
         for column in range(label_of.shape[0]):
             of_word[column] = -row[label_of[column]]
 
 
 @numba.njit(nogil=True, cache=True)
-def bundle_rests_kernel(width, first_word, word_of, rest, begin, end, bundle_rest):
-    """Fill rows of ``bundle_rest`` with the sums of the rests of the bundles' words."""
+def group_residuals_kernel(width, first_word, word_of, residual, begin, end, group_residual):
+    """Fill rows of ``group_residual`` with the sums of the residuals of the groups' words."""
     n_places = first_word[end]
     total = np.empty(width)
-    for bundle in range(begin, end):
+    for group in range(begin, end):
         total[:] = 0.0
-        for place in range(first_word[bundle], first_word[bundle + 1]):
+        for place in range(first_word[group], first_word[group + 1]):
             if place + AHEAD < n_places:
-                prefetch_numbers(rest, np.int64(word_of[place + AHEAD]) * width, width)
-            add_blocks_kernel(rest, np.int64(word_of[place]) * width, width, total)
-        of_bundle = bundle_rest[bundle * width : (bundle + 1) * width]
-        for number in range(of_bundle.shape[0]):
-            of_bundle[number] = total[number]
+                prefetch_numbers(residual, np.int64(word_of[place + AHEAD]) * width, width)
+            add_blocks_kernel(residual, np.int64(word_of[place]) * width, width, total)
+        of_group = group_residual[group * width : (group + 1) * width]
+        for number in range(of_group.shape[0]):
+            of_group[number] = total[number]
 
 
 @numba.njit(nogil=True, cache=True)
 def row_gradient_kernel(
     pairs,
     scale,
-    unit,
+    preconditioner,
     weight,
     l2,
     first_word,
     word_of,
-    rest,
-    first_bundle,
-    bundle_of,
-    bundle_rest,
+    residual,
+    first_group,
+    group_of,
+    group_residual,
     begin,
     end,
     gradient,
 ):
-    """Fill in the gradient of the pairs of rows: the penalty's minus what is left of the gold's counts."""
+    """Fill in the gradient of the pairs of rows: the penalty's minus the residuals of their words."""
     first_pair, first_place, column, n_columns, width = pairs
     n_places = first_word[end]
     total = np.empty(width)
@@ -208,20 +201,20 @@ def row_gradient_kernel(
         total[:] = 0.0
         for place in range(first_word[row], first_word[row + 1]):
             if place + AHEAD < n_places:
-                prefetch_numbers(rest, np.int64(word_of[place + AHEAD]) * width, width)
+                prefetch_numbers(residual, np.int64(word_of[place + AHEAD]) * width, width)
             of_word = np.int64(word_of[place]) * width
             if last - first == n_columns:
-                add_blocks_kernel(rest, of_word, width, total)
+                add_blocks_kernel(residual, of_word, width, total)
             else:
                 for pair in range(last - first):
-                    total[pair] += rest[of_word + column[at + pair]]
-        for place in range(first_bundle[row], first_bundle[row + 1]):
-            of_bundle = np.int64(bundle_of[place]) * width
+                    total[pair] += residual[of_word + column[at + pair]]
+        for place in range(first_group[row], first_group[row + 1]):
+            of_group = np.int64(group_of[place]) * width
             if last - first == n_columns:
-                add_blocks_kernel(bundle_rest, of_bundle, width, total)
+                add_blocks_kernel(group_residual, of_group, width, total)
             else:
                 for pair in range(last - first):
-                    total[pair] += bundle_rest[of_bundle + column[at + pair]]
-        units, weights, of_row = unit[first:last], weight[first:last], gradient[first:last]
+                    total[pair] += group_residual[of_group + column[at + pair]]
+        units, weights, of_row = preconditioner[first:last], weight[first:last], gradient[first:last]
         for pair in range(of_row.shape[0]):
             of_row[pair] = units[pair] * (2.0 * l2 * units[pair] * weights[pair] - scale[row] * total[pair])

@@ -21,7 +21,7 @@ _LEAST_CURVATURE = 1e-10
 Vector = NDArray[np.float64]
 
 
-class Curvature:
+class History:
     """The last steps, and how the gradient changed along each.
 
     Parameters
@@ -40,7 +40,7 @@ class Curvature:
         self.n_steps = n_steps
 
     @classmethod
-    def of_nothing(cls, n_weights: int) -> Curvature:
+    def of_nothing(cls, n_weights: int) -> History:
         """Remember nothing yet."""
         n_rows = 2 * (HISTORY + 1)
         return cls(np.zeros((n_rows, n_weights), dtype=np.float32), np.zeros((n_rows, n_rows)))

@@ -8,7 +8,7 @@ import pytest
 from examples import EXAMPLES
 from hyperspan.features import Extractor, FeatureBlock, TemplateSet
 from hyperspan.learning import Objective, Parameters, State, choose_parameters, encode_gold, minimise
-from hyperspan.learning.twins import find_twins, first_of_rows, first_twin_kernel
+from hyperspan.learning.duplicates import find_duplicates, first_of_rows, first_duplicate_kernel
 from hyperspan.structures import structure
 
 TEMPLATES = TemplateSet.parse(
@@ -38,24 +38,24 @@ def test_features_share_a_row_exactly_if_they_occur_at_the_same_words(seed):
     rng = np.random.default_rng(seed)
     words = [rng.integers(0, 12, size=rng.integers(0, 5)).tolist() for _ in range(6)]
     block = block_of(*words)
-    assert find_twins(block, 12).tolist() == twins_by_hand(block, 12)
+    assert find_duplicates(block, 12).tolist() == twins_by_hand(block, 12)
 
 
 @pytest.mark.kernel
 def test_a_feature_that_is_twice_at_a_word_is_no_twin_of_one_that_is_there_once():
-    assert find_twins(block_of([0, 1, 1], [2]), 3).tolist() == [0, 1, 2]
+    assert find_duplicates(block_of([0, 1, 1], [2]), 3).tolist() == [0, 1, 2]
 
 
 @pytest.mark.kernel
 def test_the_lists_decide_where_keys_are_equal_by_chance():
     first, item = np.array([0, 1, 2, 3]), np.array([4, 5, 4], dtype=np.int32)
-    first_twin = np.empty(3, dtype=np.int64)
-    first_twin_kernel(first, item, np.zeros(3, dtype=np.uint64), np.arange(3), first_twin)
-    assert first_twin.tolist() == [0, 1, 2]  # at worst twins are not noticed
+    first_duplicate = np.empty(3, dtype=np.int64)
+    first_duplicate_kernel(first, item, np.zeros(3, dtype=np.uint64), np.arange(3), first_duplicate)
+    assert first_duplicate.tolist() == [0, 1, 2]  # at worst twins are not noticed
 
 
 def test_rows_are_numbered_in_the_order_of_their_first_feature():
-    rows = find_twins(block_of([3, 0], [1, 2], [3, 0]), 4)
+    rows = find_duplicates(block_of([3, 0], [1, 2], [3, 0]), 4)
     assert rows.tolist() == [0, 1, 1, 0]
     assert first_of_rows(rows).tolist() == [0, 1]
 
@@ -86,7 +86,7 @@ def test_a_search_ends_at_the_same_weights_with_and_without_shared_rows(name):
     assert shared.n_rows < alone.n_rows
     models = []
     for parameters in (shared, alone):
-        function = Objective(chosen, block, gold, parameters, facet=extractor.facet_, dtype=np.float64)
+        function = Objective(chosen, block, gold, parameters, group_key=extractor.group_key_, dtype=np.float64)
         states = list(minimise(function, State(np.zeros(parameters.n_weights)), tolerance=0.0, gradient_tolerance=1e-6))
         models.append((function.to_model(states[-1].weights), states[-1].value))
     assert models[0][1] == pytest.approx(models[1][1], rel=1e-8)
@@ -107,7 +107,7 @@ def test_single_precision_between_the_stages_changes_little():
     parameters = choose_parameters(chosen, block, gold, len(extractor.index_))
     weights = 0.4 * np.random.default_rng(0).normal(size=parameters.n_weights)
     (single, single_gradient), (double, double_gradient) = (
-        Objective(chosen, block, gold, parameters, facet=extractor.facet_, dtype=dtype)(weights)
+        Objective(chosen, block, gold, parameters, group_key=extractor.group_key_, dtype=dtype)(weights)
         for dtype in (np.float32, np.float64)
     )
     assert single == pytest.approx(double, rel=1e-6)

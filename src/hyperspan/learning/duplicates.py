@@ -1,8 +1,8 @@
-"""Twins: features that occur at exactly the same words of the training data.
+"""Duplicate features: those that occur at exactly the same words of the training data.
 
 Nothing there can tell them apart, so whatever the weights, their gradients are equal, and a search that starts from
 zero gives them equal weights: one row of weights serves them all. Most features of a corpus occur once, many of them at
-the same word, so this saves most rows. A row of m twins counts like one feature of value m; with the weight multiplied
+the same word, so this saves most rows. A row of m duplicates counts like one feature of value m; with the weight multiplied
 by the root of m it counts like one of value √m under the same penalty.
 """
 
@@ -16,15 +16,15 @@ from hyperspan.features import FeatureBlock
 from hyperspan.learning.sparse import Lists, is_same_kernel, scatter_kernel
 
 
-def find_twins(features: FeatureBlock, n_features: int) -> NDArray[np.int32]:
-    """Return the row of every feature: the same for twins, numbered in the order in which features come.
+def find_duplicates(features: FeatureBlock, n_features: int) -> NDArray[np.int32]:
+    """Return the row of every feature: the same for duplicates, numbered in the order in which features come.
 
     Examples
     --------
     >>> block = FeatureBlock(
     ...     np.array([0, 2]), np.array([0, 3, 5]), np.array([0, 1, 2, 1, 3], dtype=np.int32)
     ... )
-    >>> find_twins(block, 4).tolist()
+    >>> find_duplicates(block, 4).tolist()
     [0, 1, 0, 2]
     """
     words = Lists(features.first_feature, features.feature).transposed(n_features)
@@ -32,14 +32,9 @@ def find_twins(features: FeatureBlock, n_features: int) -> NDArray[np.int32]:
     with np.errstate(over="ignore"):  # for runs without the compiler: sums are meant to wrap around
         key_kernel(words.first, words.item, keys)
     order = np.argsort(keys, kind="stable")
-    first_twin = np.empty(n_features, dtype=np.int64)
-    first_twin_kernel(words.first, words.item, keys, order, first_twin)
-    return np.unique(first_twin, return_inverse=True)[1].astype(np.int32)
-
-
-def first_of_rows(row_of_feature: NDArray[np.int32]) -> NDArray[np.int64]:
-    """Return the first feature of every row."""
-    return np.unique(row_of_feature, return_index=True)[1]
+    first_duplicate = np.empty(n_features, dtype=np.int64)
+    first_duplicate_kernel(words.first, words.item, keys, order, first_duplicate)
+    return np.unique(first_duplicate, return_inverse=True)[1].astype(np.int32)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -51,16 +46,16 @@ def key_kernel(first, item, keys):
 
 
 @numba.njit(nogil=True, cache=True)
-def first_twin_kernel(first, item, keys, order, first_twin):
+def first_duplicate_kernel(first, item, keys, order, first_duplicate):
     """Fill in the first feature with the same list as each. Equal keys suggest that; the lists themselves decide."""
     leader = -1
     for place in range(order.shape[0]):
         feature = order[place]
-        is_twin = (
+        is_duplicate = (
             leader >= 0
             and keys[leader] == keys[feature]
             and is_same_kernel(item, first[leader], first[leader + 1], first[feature], first[feature + 1])
         )
-        if not is_twin:
+        if not is_duplicate:
             leader = feature
-        first_twin[feature] = leader
+        first_duplicate[feature] = leader

@@ -1,8 +1,8 @@
-"""Bundles: lists of rows that come together at many words, summed once for all of them.
+"""Feature groups: lists of rows that come together at many words, summed once for all of them.
 
 Much of what is known of a word depends on one word only, itself or a neighbour (its prefixes, suffixes, shape …), so
-the same list of rows comes back wherever that word does. Each list that comes back becomes a bundle. A word then has a
-few bundles and the rows that are its own: the matrix of words and rows is written as a product of two, which together
+the same list of rows comes back wherever that word does. Each list that comes back becomes a group. A word then has a
+few groups and the rows that are its own: the matrix of words and rows is written as a product of two, which together
 have a third of the entries.
 """
 
@@ -17,58 +17,58 @@ from numpy.typing import NDArray
 from hyperspan.learning.sparse import Lists, is_same_kernel, scatter_kernel
 
 
-class Bundled(NamedTuple):
+class Grouped(NamedTuple):
     """The rows of words, in two steps.
 
     Attributes
     ----------
-    bundles : Lists
-        The bundles of each word.
+    groups : Lists
+        The groups of each word.
     rows : Lists
         The rows of each word that are in none of them.
-    of_bundle : Lists
-        The rows of each bundle.
+    of_group : Lists
+        The rows of each group.
     """
 
-    bundles: Lists
+    groups: Lists
     rows: Lists
-    of_bundle: Lists
+    of_group: Lists
 
 
-def bundle_rows(words: Lists, facet: NDArray[np.int32]) -> Bundled:
-    """Bundle rows that come together at two words or more.
+def group_rows(words: Lists, group_key: NDArray[np.int32]) -> Grouped:
+    """Group rows that come together at two words or more.
 
     Parameters
     ----------
     words : Lists
         The rows of each word.
-    facet : int32 array of shape (n_rows,)
-        What each row looks at: only rows with the same facet are bundled.
+    group_key : int32 array of shape (n_rows,)
+        What each row looks at: only rows with the same key are grouped.
 
     Examples
     --------
     >>> words = Lists(np.array([0, 3, 6, 8]), np.array([0, 1, 2, 0, 1, 3, 4, 3], dtype=np.int32))
-    >>> bundled = bundle_rows(words, np.array([0, 0, 1, 1, 0], dtype=np.int32))
-    >>> bundled.of_bundle.item, bundled.bundles.item, bundled.rows.item
+    >>> grouped = group_rows(words, np.array([0, 0, 1, 1, 0], dtype=np.int32))
+    >>> grouped.of_group.item, grouped.groups.item, grouped.rows.item
     (array([0, 1], dtype=int32), array([0, 0], dtype=int32), array([2, 3, 4, 3], dtype=int32))
     """
-    n_facets = max(1, int(facet.max(initial=0)) + 1)
-    shape = words.n_lists, n_facets  # the largest arrays here: there are as few of them, and as small, as can be
-    by_facet = np.empty(len(words.item), dtype=np.int32)
+    n_group_keys = max(1, int(group_key.max(initial=0)) + 1)
+    shape = words.n_lists, n_group_keys  # the largest arrays here: there are as few of them, and as small, as can be
+    by_group_key = np.empty(len(words.item), dtype=np.int32)
     starts = np.empty(shape, dtype=np.int32 if len(words.item) < 1 << 31 else np.int64)
     sizes = np.zeros(shape, dtype=np.int32)
-    facet_kernel(words.first, words.item, facet, by_facet, starts, sizes)
+    group_key_kernel(words.first, words.item, group_key, by_group_key, starts, sizes)
     first_word = np.full(shape, -1, dtype=np.int32)
-    for number in range(n_facets):
+    for number in range(n_group_keys):
         several = np.flatnonzero(sizes[:, number] > 1)
         keys = np.empty(len(several), dtype=np.uint64)
         with np.errstate(over="ignore"):  # for runs without the compiler: sums are meant to wrap around
-            keys_kernel(by_facet, starts[:, number], sizes[:, number], several, keys)
+            keys_kernel(by_group_key, starts[:, number], sizes[:, number], several, keys)
         _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
         comes_back = counts[inverse] > 1
         first_word[several[comes_back], number] = several[first[inverse[comes_back]]]
-    check_kernel(by_facet, starts, sizes, first_word)
-    return _collect(by_facet, starts, sizes, first_word)
+    check_kernel(by_group_key, starts, sizes, first_word)
+    return _collect(by_group_key, starts, sizes, first_word)
 
 
 def _collect(
@@ -76,21 +76,21 @@ def _collect(
     starts: NDArray[Any],
     sizes: NDArray[np.int32],
     first_word: NDArray[np.int32],
-) -> Bundled:
-    """Make the three lists, given the word whose list of a facet each word shares, or -1.
+) -> Grouped:
+    """Make the three lists, given the word whose list of a group_key each word shares, or -1.
 
     ``sizes`` and ``first_word`` are used up.
     """
     is_bundled = first_word >= 0
-    leader_word, leader_facet = np.nonzero(first_word == np.arange(len(first_word), dtype=np.int32)[:, None])
-    of_bundle = _room(sizes[leader_word, leader_facet])
-    cut_kernel(item, starts[leader_word, leader_facet], of_bundle.first, of_bundle.item)
+    leader_word, leader_group_key = np.nonzero(first_word == np.arange(len(first_word), dtype=np.int32)[:, None])
+    of_group = _room(sizes[leader_word, leader_group_key])
+    cut_kernel(item, starts[leader_word, leader_group_key], of_group.first, of_group.item)
     number_kernel(first_word)
-    bundles = Lists(_offsets(is_bundled.sum(axis=1)), first_word[is_bundled])
+    groups = Lists(_offsets(is_bundled.sum(axis=1)), first_word[is_bundled])
     sizes[is_bundled] = 0
     rows = _room(sizes.sum(axis=1))
-    rest_kernel(item, starts, sizes, rows.item)
-    return Bundled(bundles, rows, of_bundle)
+    ungrouped_kernel(item, starts, sizes, rows.item)
+    return Grouped(groups, rows, of_group)
 
 
 def _room(sizes: NDArray[Any]) -> Lists:
@@ -114,18 +114,18 @@ def cut_kernel(item, starts, first, cut):
 
 
 @numba.njit(nogil=True, cache=True)
-def facet_kernel(first, item, facet, by_facet, starts, sizes):
-    """Sort the rows of each word by facet; say where those of each begin and how many there are."""
+def group_key_kernel(first, item, group_key, by_group_key, starts, sizes):
+    """Sort the rows of each word by group_key; say where those of each begin and how many there are."""
     for word in range(first.shape[0] - 1):
         for place in range(first[word], first[word + 1]):
-            sizes[word, facet[item[place]]] += 1
+            sizes[word, group_key[item[place]]] += 1
         at = first[word]
         for number in range(starts.shape[1]):
             starts[word, number] = at
             at += sizes[word, number]
         for place in range(first[word], first[word + 1]):
-            number = facet[item[place]]
-            by_facet[starts[word, number]] = item[place]
+            number = group_key[item[place]]
+            by_group_key[starts[word, number]] = item[place]
             starts[word, number] += 1
         for number in range(starts.shape[1]):
             starts[word, number] -= sizes[word, number]
@@ -144,25 +144,25 @@ def keys_kernel(item, starts, sizes, words, keys):
 
 @numba.njit(nogil=True, cache=True)
 def number_kernel(first_word):
-    """Put in place of the first word with each list the number of that list, in the order of words and facets."""
-    n_bundles = 0
+    """Put in place of the first word with each list the number of that list, in the order of words and group_keys."""
+    n_groups = 0
     for word in range(first_word.shape[0]):
         for number in range(first_word.shape[1]):
             if first_word[word, number] == word:
-                first_word[word, number] = n_bundles
-                n_bundles += 1
+                first_word[word, number] = n_groups
+                n_groups += 1
             elif first_word[word, number] >= 0:  # an earlier word, at which the number stands already
                 first_word[word, number] = first_word[first_word[word, number], number]
 
 
 @numba.njit(nogil=True, cache=True)
-def rest_kernel(item, starts, sizes, rest):
+def ungrouped_kernel(item, starts, sizes, left):
     """Copy what is left of the rows of words behind one another."""
     at = 0
     for word in range(starts.shape[0]):
         for number in range(starts.shape[1]):
             for place in range(starts[word, number], starts[word, number] + sizes[word, number]):
-                rest[at] = item[place]
+                left[at] = item[place]
                 at += 1
 
 

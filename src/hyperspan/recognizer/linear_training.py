@@ -1,0 +1,217 @@
+"""Training of linear weights over features: one penalty, or the best of several on development data."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.errors import LearningError
+from hyperspan.features import Extractor, FeatureBlock
+from hyperspan.inference import Gold, check_decoder, distribution_class, encode_gold
+from hyperspan.learning import (
+    L2_CHOICES,
+    LOWEST_THRESHOLD,
+    Search,
+    best_threshold,
+    choose_parameters,
+    first_weights,
+    new_search,
+)
+from hyperspan.mentions import Sentence
+from hyperspan.recognizer.checkpoint import Checkpointer, Interrupted, read_note
+from hyperspan.recognizer.model import Model, Training
+from hyperspan.recognizer.prediction import decode_batch
+from hyperspan.recognizer.settings import Settings
+from hyperspan.recognizer.training import TrainingOptions, register_trainer, tuned, types_of, untuned
+from hyperspan.scoring import LinearScorer
+from hyperspan.structures import structure
+
+if TYPE_CHECKING:
+    from hyperspan.learning import Objective
+
+_HELD_OUT = 10
+
+
+def train_linear(
+    settings: Settings, train: list[Sentence], dev: list[Sentence], options: TrainingOptions
+) -> tuple[Model, Training]:
+    """Learn linear weights over features by L-BFGS."""
+    if settings.l2 == "auto" and not dev:
+        return _train_auto(settings, train, options)
+    if settings.l2 == "auto" and not any(sentence.mentions for sentence in dev):
+        raise LearningError(
+            f"l2='auto' needs development data with mentions, but its {len(dev):,} sentences have none; "
+            "give others, or a number for l2"
+        )
+    penalties = L2_CHOICES if settings.l2 == "auto" else (float(settings.l2),)
+    return _search(settings, train, dev, penalties, options)
+
+
+def _train_auto(settings: Settings, train: list[Sentence], options: TrainingOptions) -> tuple[Model, Training]:
+    """Choose the penalty on documents held out by the seed, then learn from all."""
+    options = replace(options, dev_every=0)
+    chosen = read_note(options.checkpoint) if options.resume else {}
+    if not chosen:
+        kept, held_out = _hold_out(train, settings.seed)
+        model, tried = _search(settings, kept, held_out, L2_CHOICES, options)
+        tried = tuned(settings, model, tried, held_out)
+        chosen = {"l2": tried.l2, "threshold": tried.threshold, "dev_scores": tried.dev_scores, "log": tried.log}
+        options = replace(options, resume=False)
+    model, training = _search(settings, train, [], (chosen["l2"],), options, chosen)
+    return model, replace(
+        training,
+        threshold=chosen["threshold"],
+        dev_scores=chosen["dev_scores"],
+        log=[*chosen["log"], *training.log],
+    )
+
+
+def _hold_out(train: Sequence[Sentence], seed: int) -> tuple[list[Sentence], list[Sentence]]:
+    """Return what is kept and what is held out: a tenth of the documents, or more until there is a mention in it.
+
+    Sentences that belong to no document are documents of their own.
+    """
+    names = [sentence.doc or str(number) for number, sentence in enumerate(train)]
+    documents = sorted(set(names))
+    shuffled = [documents[place] for place in np.random.default_rng(seed).permutation(len(documents))]
+    with_mentions = {name for name, sentence in zip(names, train, strict=True) if sentence.mentions}
+    n_held = max(1, len(documents) // _HELD_OUT)
+    while n_held < len(shuffled) and not with_mentions.intersection(shuffled[:n_held]):
+        n_held += 1
+    held = set(shuffled[:n_held])
+    if not with_mentions - held:
+        raise LearningError(
+            "l2='auto' needs development data, or training data with mentions in several documents, to hold some out; "
+            f"there are mentions in {len(with_mentions)}. Give development data, or a number for l2"
+        )
+    kept = [sentence for name, sentence in zip(names, train, strict=True) if name not in held]
+    return kept, [sentence for name, sentence in zip(names, train, strict=True) if name in held]
+
+
+def _search(
+    settings: Settings,
+    train: list[Sentence],
+    dev: list[Sentence],
+    penalties: tuple[float, ...],
+    options: TrainingOptions,
+    note: dict[str, Any] | None = None,
+) -> tuple[Model, Training]:
+    """Search for the best weights; the threshold and the scores are left to others."""
+    from hyperspan.learning import Objective  # here, so that predicting does not wait for it
+
+    written_as = structure(settings.structure, types_of(train), settings.max_components)
+    distribution = distribution_class(written_as, settings.distribution)
+    extractor = Extractor(settings.features, settings.clusters, settings.lexicon, threads=settings.n_threads)
+    block = extractor.fit_transform(train)
+    gold = encode_gold(distribution, written_as, train)
+    _check_left_out(gold, train, settings)
+    parameters = choose_parameters(
+        written_as,
+        block,
+        gold,
+        0 if extractor.index_ is None else len(extractor.index_),
+        frequent=settings.frequent,
+        base_score=distribution.prior(written_as),
+    )
+    objective = Objective(
+        written_as,
+        block,
+        gold,
+        parameters,
+        distribution,
+        group_key=extractor.group_key_,
+        n_threads=settings.n_threads,
+    )
+    scorer = LinearScorer(written_as, extractor, parameters, np.zeros(parameters.n_weights))
+    model = Model(written_as, settings.distribution, scorer)
+    scores_dev = bool(dev) and (len(penalties) > 1 or options.dev_every > 0)
+    dev_block = extractor.transform(dev if scores_dev else [])
+    fingerprint = _fingerprint(settings, written_as.types, block, gold, penalties, dev, dev_block)
+    checkpointer = Checkpointer(options.checkpoint, fingerprint, note)
+    search = (checkpointer.load() if options.resume else None) or new_search(
+        objective.of_model(first_weights(written_as, gold, parameters)), penalties
+    )
+
+    def dev_f1(weights: NDArray[np.float64]) -> float:
+        batch = replace(scorer, weights=objective.to_model(weights)).scores_of(dev_block)
+        decoded = decode_batch(model, batch, check_decoder("probable"), LOWEST_THRESHOLD)
+        return best_threshold([sentence.mentions for sentence in dev], [here.mentions for here in decoded])[1]
+
+    _run(search, objective, settings, options, checkpointer, dev_f1 if scores_dev else None)
+    scorer = replace(scorer, weights=objective.to_model(search.weights))
+    scorer = replace(scorer, names=scorer.names_of_strongest(train, block))
+    training = untuned(search.best_l2, search.n_iterations, search.records, len(gold.left_out))
+    return replace(model, scorer=scorer), training
+
+
+def _run(
+    search: Search,
+    objective: Objective,
+    settings: Settings,
+    options: TrainingOptions,
+    checkpointer: Checkpointer,
+    dev_f1: Callable[[NDArray[np.float64]], float] | None,
+) -> None:
+    records = search.run(
+        objective,
+        max_iterations=settings.max_iterations,
+        tolerance=settings.tolerance,
+        dev_f1=dev_f1,
+        dev_every=options.dev_every,
+    )
+    for record in records:
+        wants_stop = options.on_iteration is not None and options.on_iteration(record)
+        if wants_stop:
+            checkpointer.save(search)
+            raise Interrupted(search.state.iteration)
+        if not search.is_done:
+            checkpointer.save_in_time(search)
+
+
+def _check_left_out(gold: Gold, train: Sequence[Sentence], settings: Settings) -> None:
+    """Refuse training data of which nothing can be written."""
+    n_mentions = sum(len(sentence.mentions) for sentence in train)
+    if len(gold.left_out) == n_mentions:
+        raise LearningError(
+            f"the structure {settings.structure!r} cannot write any of the {n_mentions:,} training mentions; "
+            "choose another structure, or a higher max_components"
+        )
+
+
+def _fingerprint(
+    settings: Settings,
+    types: tuple[str, ...],
+    block: FeatureBlock,
+    gold: Gold,
+    penalties: Sequence[float],
+    dev: Sequence[Sentence],
+    dev_block: FeatureBlock,
+) -> str:
+    """Identify all that the search depends on, so that a checkpoint is only taken up for the same one.
+
+    More or fewer iterations may be asked for when a search with one penalty goes on.
+    """
+    digest = hashlib.blake2b(digest_size=16)
+    chosen = [
+        settings.structure,
+        settings.max_components,
+        settings.distribution,
+        settings.frequent,
+        settings.tolerance,
+    ]
+    digest.update(repr((chosen, types, tuple(penalties))).encode("utf-8", "surrogatepass"))
+    for array in (block.first_feature, block.feature, *gold[:3]):
+        digest.update(array.tobytes())
+    if len(penalties) > 1:
+        digest.update(repr((settings.max_iterations, [sentence.mentions for sentence in dev])).encode())
+        for array in (dev_block.first_token, dev_block.first_feature, dev_block.feature):
+            digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+register_trainer("linear", train_linear)

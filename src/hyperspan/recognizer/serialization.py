@@ -1,0 +1,91 @@
+"""A recognizer as one file, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hyperspan.errors import HyperspanError, ModelError
+from hyperspan.inference import current_name, distribution_class
+from hyperspan.recognizer.model import Model, Training
+from hyperspan.recognizer.model_file import read_arrays, write_arrays
+from hyperspan.recognizer.settings import Settings
+from hyperspan.scoring import scorer_class
+from hyperspan.structures import structure
+
+_NOT_KEPT = ("features", "clusters", "lexicon", "n_threads")
+"""Settings that are not written as such: the first three are part of the scorer, and threads change nothing."""
+
+
+def write_model(path: Path, settings: Settings, model: Model, training: Training, *, with_names: bool = True) -> None:
+    """Write everything that was learned to one file; the same content gives the same bytes."""
+    state, arrays = model.scorer.state()
+    if not with_names and "feature_names" in state:
+        state["feature_names"] = {}
+    data = {
+        "settings": {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in vars(settings).items()
+            if name not in _NOT_KEPT
+        },
+        "types": list(model.structure.types),
+        "annotator": training.annotator,
+        "l2": training.l2,
+        "threshold": training.threshold,
+        "n_iterations": training.n_iterations,
+        "training_log": training.log,
+        "dev_scores": training.dev_scores,
+        "left_out": training.left_out,
+        **state,
+    }
+    write_arrays(path, "model", data, arrays)
+
+
+def read_model(path: Path, defaults: Mapping[str, Any]) -> tuple[Settings, Model, Training]:
+    """Read what `write_model` wrote.
+
+    Parameters
+    ----------
+    path : path
+    defaults : mapping
+        Settings that are not in the file, such as the number of threads.
+
+    Raises
+    ------
+    ModelError
+        If the file is truncated, altered, or from a newer version.
+    """
+    data, arrays = read_arrays(path, "model")
+    try:
+        return _remade(data, arrays, defaults)
+    except KeyError as error:
+        raise ModelError(f"{path} lacks {error}; it was not written by this program") from None
+    except (HyperspanError, TypeError, ValueError, AttributeError) as error:
+        raise ModelError(f"{path} was not written by this program: {error}") from None
+
+
+def _remade(
+    data: Mapping[str, Any], arrays: Mapping[str, Any], defaults: Mapping[str, Any]
+) -> tuple[Settings, Model, Training]:
+    chosen = {**defaults, **data["settings"]}
+    chosen["distribution"] = current_name(chosen["distribution"])
+    written_as = structure(chosen["structure"], tuple(data["types"]), chosen["max_components"])
+    distribution_class(written_as, chosen["distribution"])
+    scorer = scorer_class(chosen["scorer"]).from_state(written_as, data, arrays, n_threads=chosen["n_threads"])
+    if chosen["annotator"] == "auto":  # what it meant then, not what it means here
+        chosen["annotator"] = data["annotator"]["name"]
+    settings = Settings(**{**chosen, **scorer.settings()})
+    settings.check()
+    training = Training(
+        l2=data["l2"],
+        threshold=data["threshold"],
+        n_iterations=data["n_iterations"],
+        log=data["training_log"],
+        dev_scores=data["dev_scores"],
+        left_out=data["left_out"],
+        annotator=dict(data["annotator"]),
+    )
+    return settings, Model(written_as, settings.distribution, scorer), training

@@ -1,0 +1,130 @@
+"""From annotated sentences to a model: who trains which scorer, and the threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from hyperspan.errors import LearningError
+from hyperspan.evaluation import evaluate
+from hyperspan.learning import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, Record, best_threshold
+from hyperspan.mentions import Mention, Sentence, Unit
+from hyperspan.recognizer.model import Model, Training
+from hyperspan.recognizer.prediction import predict
+from hyperspan.recognizer.settings import Settings
+from hyperspan.text import Annotator, as_sentences
+
+LONGEST_SENTENCE = 20_000
+"""Words; longer sentences are refused in training, and cut nowhere: split them."""
+
+
+@dataclass(frozen=True)
+class TrainingOptions:
+    """How training is watched, stopped and taken up again: see `Recognizer.fit`."""
+
+    on_iteration: Callable[[Record], bool | None] | None = None
+    dev_every: int = 0
+    checkpoint: Path | None = None
+    resume: bool = False
+
+
+Trainer = Callable[[Settings, list[Sentence], list[Sentence], TrainingOptions], tuple[Model, Training]]
+"""Learns from training and development sentences; the latter may be none.
+
+It may leave the threshold, the development scores and the annotator of the `Training` to `learn`, except where it set
+development data aside itself.
+"""
+
+TRAINERS: dict[str, Trainer] = {}
+"""Who trains each scorer, by the scorer's name."""
+
+
+def register_trainer(scorer: str, trainer: Trainer) -> None:
+    """Say who trains a scorer that has been registered with `hyperspan.scoring.register_scorer`."""
+    TRAINERS[scorer] = trainer
+
+
+def learn(
+    settings: Settings, annotator: Annotator, train: list[Sentence], dev: list[Sentence], options: TrainingOptions
+) -> tuple[Model, Training]:
+    """Learn from prepared sentences.
+
+    Parameters
+    ----------
+    settings : Settings
+        Checked.
+    annotator : Annotator
+        Who annotated the sentences, for the record.
+    train, dev : list of Sentence
+        As `prepare` gives them; ``dev`` may be empty.
+    options : TrainingOptions
+
+    Raises
+    ------
+    LearningError, Interrupted, ModelError
+        As in `Recognizer.fit`.
+    """
+    model, training = TRAINERS[settings.scorer](settings, train, dev, options)
+    return model, replace(tuned(settings, model, training, dev), annotator=annotator.record())
+
+
+def prepare(
+    units: Iterable[Unit], annotator: Annotator, y: Sequence[Sequence[Mention]] | None = None
+) -> list[Sentence]:
+    """Return sentences with all that features need, and with the mentions given apart if they are.
+
+    Raises
+    ------
+    LearningError
+        If a sentence is too long, or there are mentions for more or fewer sentences.
+    """
+    sentences = list(annotator.annotate(as_sentences(units)))
+    for sentence in sentences:
+        if len(sentence) > LONGEST_SENTENCE:
+            raise LearningError(
+                f"{sentence.place or repr(sentence.doc)}: a sentence has {len(sentence):,} words; "
+                f"expected at most {LONGEST_SENTENCE:,}. Split it, or leave it out"
+            )
+    if y is None:
+        return sentences
+    if len(y) != len(sentences):
+        raise LearningError(f"there are {len(sentences)} sentences, but mentions for {len(y)}")
+    return [sentence.with_mentions(mentions) for sentence, mentions in zip(sentences, y, strict=True)]
+
+
+def types_of(train: Sequence[Sentence]) -> tuple[str, ...]:
+    """Return the types of mentions in training data, in alphabetical order.
+
+    Raises
+    ------
+    LearningError
+        If there is no mention.
+    """
+    types = tuple(sorted({mention.type for sentence in train for mention in sentence.mentions}))
+    if not types:
+        raise LearningError(
+            f"there is no mention in the {len(train):,} training sentences; expected sentences with mentions"
+        )
+    return types
+
+
+def tuned(settings: Settings, model: Model, training: Training, dev: Sequence[Sentence]) -> Training:
+    """Choose the threshold on development data, if there is any, and score it."""
+    if not dev:
+        return training if settings.threshold is None else replace(training, threshold=settings.threshold)
+    threshold = settings.threshold
+    if threshold is None:
+        candidates = [found.mentions for found in predict(model, dev, "probable", LOWEST_THRESHOLD)]
+        threshold, _ = best_threshold([sentence.mentions for sentence in dev], candidates)
+    found = [
+        sentence.with_mentions(here.mentions)
+        for sentence, here in zip(dev, predict(model, dev, settings.decode, threshold), strict=True)
+    ]
+    return replace(training, threshold=threshold, dev_scores=evaluate(dev, found).as_dict())
+
+
+def untuned(l2: float, n_iterations: int, log: list[dict[str, Any]], left_out: int) -> Training:
+    """Return the record of a training whose threshold has not been tuned yet."""
+    return Training(l2, DEFAULT_THRESHOLD, n_iterations, log, {}, left_out, {})

@@ -1,0 +1,105 @@
+"""What every scorer can be asked. Distributions, decoders and files do not know which one it is.
+
+A new scorer implements `Scorer` and is registered; how it is trained is said beside it, with
+`hyperspan.learning.register_trainer`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.errors import ModelError
+from hyperspan.inference import ScoreBatch
+from hyperspan.mentions import Sentence
+from hyperspan.structures import Structure
+
+AnyScorer = TypeVar("AnyScorer", bound="Scorer")
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Reason:
+    """What of a word speaks for a mention (or against it, if negative), and how much.
+
+    For a linear scorer the amount is the feature's weights times how much more often their labels are used in
+    structures with the mention than in all: the change of the mention's log probability per share of the feature.
+    """
+
+    word: int
+    feature: str
+    amount: float
+
+
+class Scorer(Protocol):
+    """Gives every label a score at every word."""
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads it may use; results do not depend on it."""
+
+    def use_threads(self, number: int) -> None:
+        """Use so many threads from now on."""
+
+    def scores(self, sentences: Sequence[Sentence]) -> ScoreBatch:
+        """Return the scores of sentences that have been annotated."""
+
+    def describe(self) -> dict[str, Any]:
+        """Return what it is, as plain data: sizes, features, whatever a user may want to know."""
+
+    def explain(self, sentence: Sentence, moved: NDArray[np.float64], top: int) -> list[Reason]:
+        """Return what moved a sentence most.
+
+        Parameters
+        ----------
+        sentence : Sentence
+        moved : float64 array of shape (n_words, n_labels)
+            How much more often each label is used than on average: for a mention, given the mention minus without.
+        top : int
+            How many reasons are given.
+        """
+
+    def settings(self) -> dict[str, Any]:
+        """Return the recognizer's settings that are part of the scorer, by name: what made its features, say."""
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return all there is to know, as plain data and arrays, for a model file."""
+
+    @classmethod
+    def from_state(
+        cls: type[AnyScorer], structure: Structure, data: Mapping[str, Any], arrays: Arrays, *, n_threads: int
+    ) -> AnyScorer:
+        """Return the scorer that gave a state.
+
+        Raises
+        ------
+        HyperspanError, KeyError, TypeError, ValueError
+            If the state is not one that `state` gives.
+        """
+
+
+SCORERS: dict[str, type[Scorer]] = {}
+"""Every scorer by its name, as model files have it."""
+
+
+def register_scorer(name: str, scorer: type[Scorer]) -> None:
+    """Add a scorer under a name."""
+    SCORERS[name] = scorer
+
+
+def scorer_class(name: str) -> type[Scorer]:
+    """Return a scorer by name.
+
+    Raises
+    ------
+    ModelError
+        If there is none of that name.
+    """
+    if name not in SCORERS:
+        raise ModelError(f"there is no scorer {name!r}; expected one of {', '.join(SCORERS)}")
+    return SCORERS[name]
