@@ -6,14 +6,12 @@ characters in a `Document`.
 
 from __future__ import annotations
 
-import copyreg
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import total_ordering
 from itertools import pairwise
 from operator import attrgetter
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from hyperspan.diagnostics import quoted
@@ -25,19 +23,34 @@ if TYPE_CHECKING:
 Span: TypeAlias = tuple[int, int]
 """A half-open range ``(start, end)`` with ``start < end``."""
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+class _Nothing(Mapping[str, Any]):
+    """No attributes: there is one of it in every process."""
+
+    __slots__ = ()
+
+    def __getitem__(self, name: str) -> Any:
+        raise KeyError(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(())
+
+    def __len__(self) -> int:
+        return 0
+
+    def __repr__(self) -> str:
+        return "{}"
+
+    def __reduce__(self) -> str:
+        return "NOTHING"
+
+
+NOTHING: Mapping[str, Any] = _Nothing()
 """The attributes of whatever has none."""
 
 
 def _nothing() -> Mapping[str, Any]:
     return NOTHING
-
-
-def _frozen(mapping: dict[str, Any]) -> MappingProxyType[str, Any]:
-    return MappingProxyType(mapping)
-
-
-copyreg.pickle(MappingProxyType, lambda mapping: (_frozen, (dict(mapping),)))  # so that other processes can have it
 
 
 @total_ordering
@@ -567,15 +580,6 @@ def _is_well_formed(type_: object, parts: object) -> bool:
 def in_order(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
     """Return mentions sorted by their parts, then by type: what ``sorted`` does, several times as fast."""
     return tuple(sorted(mentions, key=_IN_ORDER))
-
-
-def find_duplicates(mentions: Iterable[Mention]) -> Iterator[Mention]:
-    """Yield each mention that was there before: same type, same parts."""
-    seen: set[Mention] = set()
-    for mention in mentions:
-        if mention in seen:
-            yield mention
-        seen.add(mention)
 
 
 def _checked_mentions(mentions: Iterable[Mention], length: int, unit: str) -> tuple[Mention, ...]:

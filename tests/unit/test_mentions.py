@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hyperspan import Corpus, Document, Mention, Sentence
 from hyperspan.errors import AlignmentError, MentionError
-from hyperspan.mentions import NOTHING, find_duplicates, to_characters, to_tokens, unchecked_sentence
+from hyperspan.mentions import NOTHING, to_characters, to_tokens, unchecked_sentence
 from strategies import mentions, sentences
 
 TEXT = "EGD showed hiatal hernia and vertical laceration in distal esophagus with blood in stomach and overlying lac ."
@@ -209,11 +209,6 @@ def test_tokens_to_characters_and_back(sentence, data):
         offsets.append((start, reached))
     for mention in sentence.mentions:
         assert to_tokens(to_characters(mention, offsets), offsets) == mention
-
-
-def test_duplicates_are_found():
-    one, two = Mention("X", [(0, 1)]), Mention("Y", [(0, 1)])
-    assert list(find_duplicates([one, two, one, one])) == [one, one]
 
 
 def test_nothing_cannot_be_changed():

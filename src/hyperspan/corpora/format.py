@@ -134,15 +134,3 @@ def require(unit: Unit, kind: type[Sentence] | type[Document], format: str) -> N
             f"the format {format!r} holds {want}, but document {quoted(unit.doc)} has {have}; "
             "'hyperspan convert' brings one into the other"
         )
-
-
-def documents_of(units: Iterable[Unit]) -> Iterator[list[Unit]]:
-    """Group neighbouring units that belong to the same document."""
-    group: list[Unit] = []
-    for unit in units:
-        if group and unit.doc != group[0].doc:
-            yield group
-            group = []
-        group.append(unit)
-    if group:
-        yield group

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from hyperspan.errors import FeatureError
-from hyperspan.prefetching import prefetch
+from hyperspan.compiled.prefetch import prefetch
 
 Hashes = npt.NDArray[np.uint64]
 Ids = npt.NDArray[np.int32]

@@ -75,18 +75,6 @@ def umls_entries(mrconso: str | Path, mrsty: str | Path, *, language: str = "ENG
             yield name, type
 
 
-def cui_roots(mrsty: str | Path) -> dict[str, str]:
-    """Return the root of every concept in the semantic network: ``"A"`` (Entity) or ``"B"`` (Event).
-
-    It is the first letter of the tree number of the concept's semantic type; for a concept of several types, of the
-    one that comes first.
-    """
-    roots: dict[str, str] = {}
-    for concept, tree_number, _ in _semantic_types(Path(mrsty)):
-        roots.setdefault(concept, tree_number[0])
-    return roots
-
-
 def _semantic_types(path: Path) -> Iterator[tuple[str, str, str]]:
     """Yield concept, tree number and name of type."""
     names: dict[str, str] = {}  # the 130 or so names, once each instead of millions of times

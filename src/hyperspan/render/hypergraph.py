@@ -6,7 +6,7 @@ start here?), B and O nodes, and X where mentions end. X is given once for each 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 from hyperspan.errors import StructureError
 from hyperspan.render.visible import visible
-from hyperspan.structures import Block, Encoding, Hypergraph, Linear
+from hyperspan.structures import Block, Encoding, Hypergraph, Linear, Structure
 from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP, node_name
 
 MIN_EXPECTED = 0.05
@@ -23,7 +23,7 @@ MIN_EXPECTED = 0.05
 
 
 def hypergraph_data(
-    structure: Hypergraph | Linear,
+    structure: Structure,
     tokens: Sequence[str],
     encoding: Iterable[tuple[int, int]],
     *,
@@ -34,12 +34,12 @@ def hypergraph_data(
 
     Parameters
     ----------
-    structure : Hypergraph or Linear
+    structure : Structure
     tokens : sequence of str
     encoding : iterable of (word, label)
         The chosen edges or tags, as `encode` or a distribution's ``best().edges`` gives them.
     expected : float64 array of shape (n_words, n_labels), optional
-        How often each edge is used on average, as ``expected_counts()`` gives it: over encodings and tag sequences its
+        How often each edge is used on average, as ``marginals().edges`` gives it: over encodings and tag sequences its
         probability.
     min_expected : float
         Edges that are not chosen are given from this value on.
@@ -74,12 +74,10 @@ def hypergraph_data(
     chosen = _checked_encoding(structure, len(tokens), encoding)
     if expected is not None:
         expected = _checked_expected(structure, len(tokens), expected)
-    if isinstance(structure, Linear):
-        return _tags_data(structure, tokens, chosen, expected, min_expected)
-    return _graph_data(structure, tokens, chosen, expected, min_expected)
+    return _DATA_OF_KIND[structure.kind](structure, tokens, chosen, expected, min_expected)
 
 
-def _checked_encoding(structure: Hypergraph | Linear, n_words: int, encoding: Iterable[tuple[int, int]]) -> Encoding:
+def _checked_encoding(structure: Structure, n_words: int, encoding: Iterable[tuple[int, int]]) -> Encoding:
     chosen = tuple(sorted({(int(word), int(label)) for word, label in encoding}))
     for word, label in chosen:
         if not (0 <= word < n_words and 0 <= label < structure.n_labels):
@@ -90,9 +88,7 @@ def _checked_encoding(structure: Hypergraph | Linear, n_words: int, encoding: It
     return chosen
 
 
-def _checked_expected(
-    structure: Hypergraph | Linear, n_words: int, expected: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _checked_expected(structure: Structure, n_words: int, expected: NDArray[np.float64]) -> NDArray[np.float64]:
     expected = np.asarray(expected, dtype=np.float64)
     if expected.shape != (n_words, structure.n_labels):
         raise StructureError(
@@ -182,6 +178,11 @@ def _graph_data(
         "edges": graph.edges,
         "n_left_out": len(structure.blocks) - len(shown),
     }
+
+
+_DATA_OF_KIND: dict[str, Callable[..., dict[str, Any]]] = {"staircase": _graph_data, "chain": _tags_data}
+"""How each kind of structure is drawn."""
+
 
 
 def _wanted(

@@ -73,15 +73,19 @@ def split_documents(
     *,
     line_ends: LineEnds = "auto",
     language: str = "en",
+    compiled: bool = False,
 ) -> list[list[Sentence]]:
-    """Split several documents, each as `split_document` does it: faster than one after another, if they are short."""
+    """Split several documents, each as `split_document` does it: faster than one after another, if they are short.
+
+    With ``compiled`` a kernel cuts the tokens, see `hyperspan.text.tokens.tokenize_parts`.
+    """
     spans, sections = [], []
     for document in documents:
         masked = mask_marks(document.text)
         lines = split_lines(masked, known_headings(language))
         spans.append(sentences_of(masked, lines, line_ends=line_ends))
         sections.append(sections_of(masked, lines, language))
-    tokens = tokenize_parts([document.text for document in documents], spans)
+    tokens = tokenize_parts([document.text for document in documents], spans, compiled=compiled)
     gathered, rows = diagnostics or Diagnostics(), zip(documents, spans, sections, tokens, strict=True)
     return [_sentences(*row, gathered) for row in rows]
 

@@ -8,7 +8,7 @@ import pytest
 
 from hyperspan import corpora
 from hyperspan.corpora import reading
-from hyperspan.corpora.format import Format, Item, checked_mention, documents_of, require, unique_mentions
+from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError, FormatError, MentionError
 from hyperspan.mentions import Document, Mention, Sentence
@@ -197,9 +197,3 @@ def test_units_of_the_wrong_kind_are_refused_with_advice():
         CorpusError, match=r"the format 'cupt' holds tokens, but document 'd' has character offsets; .*convert"
     ):
         require(Document("d", "a"), Sentence, "cupt")
-
-
-def test_neighbours_of_one_document_are_grouped():
-    units = [Sentence([word], doc=doc) for word, doc in (("a", "1"), ("b", "1"), ("c", "2"), ("d", "1"))]
-    assert [[unit.tokens[0] for unit in group] for group in documents_of(units)] == [["a", "b"], ["c"], ["d"]]
-    assert list(documents_of([])) == []

@@ -13,7 +13,7 @@ import pytest
 from hyperspan.errors import FeatureError, MissingExtraError
 from hyperspan.features import lexicon_sources
 from hyperspan.features.lexicon import MOST_PIECES, Lexicon
-from hyperspan.features.lexicon_sources import PACKAGES, cui_roots, obo_entries, tsv_entries, umls_entries
+from hyperspan.features.lexicon_sources import PACKAGES, obo_entries, tsv_entries, umls_entries
 
 ENTRIES = [
     ("hernia", "Finding"),
@@ -220,7 +220,6 @@ def test_umls(tmp_path):
         ("Hernie", "Disease or Syndrome"),
         ("Hernie", "Finding"),
     ]
-    assert cui_roots(mrsty) == {"C0000001": "B", "C0000002": "A"}
 
 
 @pytest.mark.parametrize(
@@ -242,7 +241,7 @@ def test_broken_umls_names(tmp_path, line, message):
 def test_broken_umls_types(tmp_path, tree_number):
     path = write(tmp_path / "MRSTY.RRF", MRSTY + f"C0000003|T1|{tree_number}|Some|AT||\n")
     with pytest.raises(FeatureError, match=rf"MRSTY\.RRF:4: semantic type 'Some' has the tree number '{tree_number}'"):
-        cui_roots(path)
+        list(umls_entries(write(tmp_path / "MRCONSO.RRF", ""), path))
 
 
 OBO = """format-version: 1.4
