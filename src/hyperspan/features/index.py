@@ -220,16 +220,21 @@ def fill_kernel(hashes, key, id):
 def find_kernel(key, id, hashes, ids):
     """Look hashes up; -1 where there is none."""
     mask = np.uint64(key.shape[0] - 1)
-    one = np.uint64(1)
     for position in range(hashes.shape[0]):
         if position + _AHEAD < hashes.shape[0]:
             prefetch(key, hashes[position + _AHEAD] & mask)
             prefetch(id, hashes[position + _AHEAD] & mask)
-        wanted = hashes[position]
-        slot = wanted & mask
-        while key[slot] != wanted and key[slot] != 0:
-            slot = (slot + one) & mask
-        ids[position] = id[slot]
+        ids[position] = find_one_kernel(key, id, hashes[position])
+
+
+@numba.njit(nogil=True, cache=True)
+def find_one_kernel(key, id, wanted):
+    """Look one hash up; -1 if there is none."""
+    mask, one = np.uint64(key.shape[0] - 1), np.uint64(1)
+    slot = wanted & mask
+    while key[slot] != wanted and key[slot] != 0:
+        slot = (slot + one) & mask
+    return id[slot]
 
 
 @numba.njit(nogil=True, cache=True)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from hyperspan.features.codes import NOT_LOOKED_UP, Batch, CodeTable
 from hyperspan.features.columns import Source, boundary, hash_text
-from hyperspan.features.index import FeatureIndex, Hashes, Ids, Offsets, find_kernel
+from hyperspan.features.index import FeatureIndex, Hashes, Ids, Offsets, find_one_kernel
 from hyperspan.features.kernels import LEAST_HASH, Plan, hash_features, mix_kernel, plan_of
 from hyperspan.features.templates import Template
 
@@ -143,8 +143,7 @@ def id_kernel(singles, batch, key, id, single, first_cell):
     cell = first_cell + singles.cell[single]
     if batch.first_value[cell] == batch.first_value[cell + 1]:
         return np.int32(-1)
-    value = batch.value[batch.first_value[cell] : batch.first_value[cell] + 1]
-    return ids_kernel(singles.template_hash[single], value, key, id)[0]
+    return id_of_value_kernel(singles.template_hash[single], batch.value[batch.first_value[cell]], key, id)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -153,17 +152,15 @@ def boundaries_kernel(singles, key, id):
     reach = singles.before.shape[0]
     at_boundary = np.empty((singles.template_hash.shape[0], 2 * reach + 1), np.int32)
     for single in range(at_boundary.shape[0]):
-        at_boundary[single, 1 : reach + 1] = ids_kernel(singles.template_hash[single], singles.after, key, id)
-        at_boundary[single, reach + 1 :] = ids_kernel(singles.template_hash[single], singles.before[::-1], key, id)
+        template_hash = singles.template_hash[single]
+        for distance in range(reach):
+            at_boundary[single, 1 + distance] = id_of_value_kernel(template_hash, singles.after[distance], key, id)
+            before = id_of_value_kernel(template_hash, singles.before[distance], key, id)
+            at_boundary[single, 2 * reach - distance] = before
     return at_boundary
 
 
 @numba.njit(nogil=True, cache=True)
-def ids_kernel(template_hash, values, key, id):
-    """Look up the features that a template gives some values."""
-    hashes = np.empty(values.shape[0], np.uint64)
-    for place in range(values.shape[0]):
-        hashes[place] = max(mix_kernel(template_hash ^ values[place]), LEAST_HASH)
-    ids = np.empty(values.shape[0], np.int32)
-    find_kernel(key, id, hashes, ids)
-    return ids
+def id_of_value_kernel(template_hash, value, key, id):
+    """Look up the feature that a template gives a value."""
+    return find_one_kernel(key, id, max(mix_kernel(template_hash ^ value), LEAST_HASH))

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.features import FeatureBlock
-from hyperspan.prefetching import AHEAD, prefetch
+from hyperspan.compiled.prefetch import AHEAD, prefetch
 from hyperspan.scoring.parameters import Parameters
 from hyperspan.structures import Structure
 
@@ -72,8 +72,10 @@ def scores_kernel(first_feature, feature, bias, dense_label, blocks, label, weig
     dense = np.empty(n_dense)
     for word in range(scores.shape[0]):
         row = scores[word]
-        row[:] = bias
-        dense[:] = 0.0
+        for number in range(bias.shape[0]):  # loops, because copying a slice takes seconds to compile
+            row[number] = bias[number]
+        for number in range(n_dense):
+            dense[number] = 0.0
         for occurrence in range(first_feature[word], first_feature[word + 1]):
             if occurrence + 2 * AHEAD < n_features:
                 prefetch(blocks, 2 * np.int64(feature[occurrence + 2 * AHEAD]))

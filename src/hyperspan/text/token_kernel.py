@@ -77,7 +77,7 @@ def token_kernel(kind_of, codes, spans, places, written, first_token):
     n_tokens, n_written = 0, 0
     for index in range(spans.shape[0]):
         first_token[index] = n_tokens
-        position, last = spans[index]
+        position, last = spans[index, 0], spans[index, 1]
         while position < last:
             kind = kind_of[codes[position]]
             if kind == _UNKNOWN:
