@@ -92,7 +92,8 @@ def decode_enough(structure: Hypergraph | Linear, encoding: Encoding, *, limit: 
     """Return as few mentions as explain an encoding.
 
     For the hypergraphs these are the fewest mentions whose paths together use every link; of several such sets the one
-    with the least Σ(words)², then the lexicographically first. For tags see
+    with the least Σ(words)², then the first in the order end < stay < gap at the first difference, see
+    `hyperspan.structures.cover.in_order_of_links`. For tags see
     `hyperspan.structures.linear_decoding.enough_readings`.
 
     Parameters
@@ -112,7 +113,7 @@ def decode_enough(structure: Hypergraph | Linear, encoding: Encoding, *, limit: 
     >>> mentions = [Mention("Finding", [(0, 1), (3, 4)]), Mention("Finding", [(1, 2), (4, 5)])]
     >>> encoding = structure.encode(mentions, n_words=5).encoding
     >>> [mention.parts for mention in decode_enough(structure, encoding).mentions]
-    [((0, 1), (3, 4)), ((1, 2), (4, 5))]
+    [((0, 1), (4, 5)), ((1, 2), (3, 4))]
     """
     _check_limit(limit)
     if isinstance(structure, Linear):
