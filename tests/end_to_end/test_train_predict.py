@@ -168,7 +168,7 @@ def test_the_structure_says_what_it_cannot_write(run: Run, data: Path, tmp_path:
     [
         (("--l2", "much"), "--l2 is 'much'; expected a number or 'auto'"),
         (("--l2", "-1"), "l2 is -1.0; expected a number that is not negative"),
-        (("--structure", "linear", "--distribution", "published"), "'linear' has no distribution 'published'"),
+        (("--structure", "linear", "--distribution", "derivations"), "'linear' has no distribution 'derivations'"),
         (("--features", "nowhere.toml"), "nowhere.toml"),
         (("--clusters", "nowhere.paths"), "nowhere.paths"),
         (("--lexicon", "nowhere.lexicon"), "nowhere.lexicon"),

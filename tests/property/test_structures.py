@@ -96,7 +96,7 @@ def test_enough_is_the_best_of_all_smallest_covers(case) -> None:
 
 
 def naive_order(chosen: tuple[Mention, ...]) -> list[str]:
-    """Every mention as letters: where it starts, then for each word e(nd), s(tay), or z for the step to the next node."""
+    """Every mention as letters: where it starts, then for each word e(nd), s(tay), z for the step to the next node."""
     letters = []
     for mention in chosen:
         words = set(mention.words())

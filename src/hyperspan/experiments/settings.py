@@ -37,6 +37,8 @@ class Settings:
         The most parts of a mention.
     features, annotator, clusters, lexicon
         As in ``hyperspan train``; the last two are files.
+    as_published : bool
+        Everything as near to the paper's set-up as can be, see `hyperspan.experiments.as_published`.
     """
 
     quick: bool = False
@@ -50,6 +52,7 @@ class Settings:
     annotator: str = "none"
     clusters: str | None = None
     lexicon: str | None = None
+    as_published: bool = False
 
     @classmethod
     def of(

@@ -121,7 +121,7 @@ def read_best(over: Distribution) -> tuple[tuple[Mention, ...], tuple[Mention, .
     the derivation expands a node in the same best way wherever it comes, so its edges are a hypergraph indeed.
     """
     best = over.best()
-    if best.mentions is not None and over.over != "published":
+    if best.mentions is not None and over.over != "derivations":
         return best.mentions, best.mentions
     edges = tuple(sorted(set(best.edges)))
     return decode_enough(over.structure, edges).mentions, decode_all(over.structure, edges).mentions

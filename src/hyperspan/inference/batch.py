@@ -17,9 +17,10 @@ from hyperspan.structures.hypergraph import Hypergraph
 from hyperspan.structures.linear import Linear
 from hyperspan.threads import run
 
-Over = Literal["encodings", "mention-sets", "published"]
-OVER: tuple[Over, ...] = ("encodings", "mention-sets", "published")
-"""What probabilities are over: distinct encodings, sets of mentions, or the paper's mixture of the two."""
+Over = Literal["encodings", "mention-sets", "derivations"]
+OVER: tuple[Over, ...] = ("encodings", "mention-sets", "derivations")
+"""What probabilities are over: distinct encodings, sets of mentions, or a mixture: normalised over derivations, but the
+gold's edges count once each."""
 
 MOST_CHUNKS, WORDS_A_CHUNK = 64, 200
 """A batch is cut into at most so many chunks, none much smaller than so many words: threads take one after the other,
@@ -63,7 +64,7 @@ def sum_batch(
         All words of all sentences; -inf forbids an edge.
     first_word : int64 array of shape (n_sentences + 1,)
         Sentence s has the words ``first_word[s] : first_word[s + 1]``.
-    over : {"encodings", "mention-sets", "published"}
+    over : {"encodings", "mention-sets", "derivations"}
         What is summed over; ``linear`` knows only the first, tag sequences.
     transitions : float64 array of shape (n_tags, n_tags), optional
         Scores of a tag after another, for ``linear`` only; zeros if not given.

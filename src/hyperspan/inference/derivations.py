@@ -1,4 +1,4 @@
-"""The inside recursion over derivations, compiled: what ``mention-sets`` and ``published`` are made of.
+"""The inside recursion over derivations, compiled: what ``mention-sets`` and ``derivations`` are made of.
 
 Branches are independent, so everything is a product along paths; but totals grow like exp(n^(2K)), so all is done in
 log space. See `derivations_reference` for the same thing in plain words.

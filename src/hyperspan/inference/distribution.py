@@ -9,7 +9,7 @@ from hyperspan.errors import StructureError
 from hyperspan.inference.base import Distribution
 from hyperspan.inference.batch import Over, check_over
 from hyperspan.inference.encodings import Encodings
-from hyperspan.inference.mention_sets import MentionSets, Published
+from hyperspan.inference.mention_sets import Derivations, MentionSets
 from hyperspan.inference.tag_sequences import TagSequences
 from hyperspan.structures.hypergraph import Hypergraph
 from hyperspan.structures.linear import Linear
@@ -29,9 +29,9 @@ def distribution(
     structure : Hypergraph or Linear
     scores : float64 array of shape (n_words, structure.n_labels)
         -inf forbids an edge.
-    over : {"encodings", "mention-sets", "published"}
-        Over distinct encodings; over sets of mentions, each a prefix tree of paths; or as published, with the
-        normaliser of the second and the score of the first. ``linear`` is always over tag sequences.
+    over : {"encodings", "mention-sets", "derivations"}
+        Over distinct encodings; over sets of mentions, each a prefix tree of paths; or over derivations, with
+        the normaliser of the second and the score of the first. ``linear`` is always over tag sequences.
     transitions : float64 array of shape (n_tags, n_tags), optional
         Scores of a tag after another, for ``linear`` only.
 
@@ -54,6 +54,6 @@ def distribution(
     kinds: dict[str, type[Encodings] | type[MentionSets]] = {
         "encodings": Encodings,
         "mention-sets": MentionSets,
-        "published": Published,
+        "derivations": Derivations,
     }
     return kinds[over](structure, scores)

@@ -1,4 +1,4 @@
-"""Over sets of mentions, and the paper's mixture."""
+"""Over sets of mentions, and the mixture that is normalised over derivations."""
 
 from __future__ import annotations
 
@@ -154,14 +154,17 @@ class MentionSets(HypergraphDistribution):
         return most_probable(found, limit, truncated)
 
 
-class Published(MentionSets):
-    """The paper's formula: normalised over derivations, but an outcome's edges are scored once each.
+class Derivations(MentionSets):
+    """Normalised over derivations, but an outcome's edges are scored once each.
+
+    It is what the paper's algorithm computes if its inside recursion expands a node once for each parent, as the
+    ordinary one does; that it did is our inference.
 
     For comparison only: the "probability" of an encoding is exp of its score minus `log_partition`, and can exceed one.
     Best, k best, samples and probabilities of mentions are those of the distribution over derivations.
     """
 
-    over: ClassVar[Over] = "published"
+    over: ClassVar[Over] = "derivations"
 
 
 def _in_order(outcome: Outcome) -> Outcome:

@@ -66,7 +66,7 @@ class Objective:
     parameters : Parameters
     facet : int32 array of shape (n_features,), optional
         What each feature looks at: features of the same facet that come together at many words are summed once.
-    over : {"encodings", "mention-sets", "published"}
+    over : {"encodings", "mention-sets", "derivations"}
     l2 : float
         The penalty; the likelihood is a sum over sentences, not a mean.
     n_threads : int

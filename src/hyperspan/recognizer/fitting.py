@@ -176,7 +176,7 @@ def _search(
         gold,
         0 if extractor.index_ is None else len(extractor.index_),
         frequent=settings.frequent,
-        with_prior=settings.distribution != "encodings",
+        with_prior=settings.distribution == "mention-sets",
     )
     objective = Objective(
         written_as,
@@ -192,9 +192,9 @@ def _search(
     dev_block = extractor.transform(dev if scores_dev else [])
     fingerprint = _fingerprint(settings, written_as.types, block, gold, penalties, dev, dev_block)
     keeper = Keeper(course.checkpoint, fingerprint, note)
-    search = (keeper.load() if course.resume else None) or new_search(
-        objective.of_model(first_weights(written_as, gold, parameters)), penalties
-    )
+    from_zero = settings.initial_weights == "zero"
+    first = model.weights if from_zero else first_weights(written_as, gold, parameters)
+    search = (keeper.load() if course.resume else None) or new_search(objective.of_model(first), penalties)
 
     def dev_f1(weights: NDArray[np.float64]) -> float:
         found = _candidates(replace(model, weights=objective.to_model(weights)), dev_block)
@@ -278,6 +278,7 @@ def _fingerprint(
         settings.distribution,
         settings.frequent,
         settings.tolerance,
+        settings.initial_weights,
     ]
     digest.update(repr((chosen, types, tuple(penalties))).encode("utf-8", "surrogatepass"))
     for array in (block.first_feature, block.feature, *gold[:3]):

@@ -30,7 +30,7 @@ class Model:
     ----------
     structure : Hypergraph or Linear
         How mentions are written as edges or tags.
-    over : {"encodings", "mention-sets", "published"}
+    over : {"encodings", "mention-sets", "derivations"}
         What probabilities are over.
     extractor : Extractor
         From sentences to features.

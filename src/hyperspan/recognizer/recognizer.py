@@ -50,8 +50,8 @@ class Recognizer:
         How mentions are written as edges or tags.
     max_components : int
         The most parts a mention can have, 1 to 5.
-    distribution : {"encodings", "mention-sets", "published"}
-        What probabilities are over.
+    distribution : {"encodings", "mention-sets", "derivations"}
+        What probabilities are over; ``"published"`` is an old name of the last.
     l2 : float or "auto"
         The penalty on weights; ``auto`` tries several on development data.
     features : str or path
@@ -76,6 +76,8 @@ class Recognizer:
         Results do not depend on it.
     seed : int
         Which documents are held out for ``l2="auto"`` without development data.
+    initial_weights : {"frequencies", "zero"}
+        Where the search begins: biases under which every choice is as frequent as in the training data, or all zero.
 
     Examples
     --------
@@ -98,7 +100,7 @@ class Recognizer:
         *,
         structure: str = "shared",
         max_components: int = 3,
-        distribution: Over = "encodings",
+        distribution: Over | Literal["published"] = "encodings",
         l2: float | Literal["auto"] = 1.0,
         features: str | Path | TemplateSet = "default",
         clusters: ClusterPaths | None = None,
@@ -111,6 +113,7 @@ class Recognizer:
         threshold: float | None = None,
         n_threads: int = 2,
         seed: int = 0,
+        initial_weights: Literal["frequencies", "zero"] = "frequencies",
     ) -> None:
         self.structure = structure
         self.max_components = max_components
@@ -127,6 +130,7 @@ class Recognizer:
         self.threshold = threshold
         self.n_threads = n_threads
         self.seed = seed
+        self.initial_weights = initial_weights
 
     # Learning
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
+from functools import cache
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Literal
@@ -18,6 +20,9 @@ Decode = Literal["probable", "enough", "all"]
 DECODE: tuple[Decode, ...] = ("probable", "enough", "all")
 
 _LONGEST_SHOWN = 60
+_OLD_NAME = "published"
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -42,6 +47,12 @@ class Settings:
     threshold: float | None
     n_threads: int
     seed: int
+    initial_weights: Literal["frequencies", "zero"]
+
+    def __post_init__(self) -> None:
+        if self.distribution == _OLD_NAME:
+            say_old_name()
+            object.__setattr__(self, "distribution", "derivations")
 
     def check(self) -> None:
         """Refuse what makes no sense; structure, features and annotator are looked at where they are made.
@@ -56,6 +67,8 @@ class Settings:
             raise UsageError(f"distribution is {self.distribution!r}; expected one of {', '.join(OVER)}")
         if self.l2 != "auto" and not (isinstance(self.l2, Real) and 0.0 <= self.l2 < np.inf):
             raise UsageError(f"l2 is {self.l2!r}; expected a number that is not negative, or 'auto'")
+        if self.initial_weights not in ("frequencies", "zero"):
+            raise UsageError(f"initial_weights is {self.initial_weights!r}; expected 'frequencies' or 'zero'")
         for name in ("frequent", "max_iterations", "n_threads"):
             check_number(name, getattr(self, name))
         if not (isinstance(self.tolerance, Real) and 0.0 <= self.tolerance < 1.0):
@@ -63,6 +76,16 @@ class Settings:
         if self.structure == "linear" and self.distribution != "encodings":
             raise UsageError(f"the structure 'linear' has no distribution {self.distribution!r}; use 'encodings'")
         check_threshold(self.threshold)
+
+
+@cache
+def say_old_name() -> None:
+    """Log, the first time only, what has become of the distribution of this name."""
+    _log.warning(
+        "the distribution %r is now called 'derivations': that the paper summed over derivations is our inference, not "
+        "its formula. It is trained without a prior now; a model that was trained with one keeps it",
+        _OLD_NAME,
+    )
 
 
 def check_number(name: str, value: object) -> None:

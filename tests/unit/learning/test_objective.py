@@ -26,7 +26,7 @@ FEW = [
 ]
 
 CASES: list[tuple[str, Over]] = [
-    *((name, over) for name in ("mention", "shared", "split") for over in ("encodings", "mention-sets", "published")),
+    *((name, over) for name in ("mention", "shared", "split") for over in ("encodings", "mention-sets", "derivations")),
     ("linear", "encodings"),
 ]
 
@@ -157,7 +157,7 @@ def test_a_corpus_of_empty_sentences_has_nothing_but_the_penalty():
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize(("name", "over"), [("shared", "encodings"), ("split", "published"), ("linear", "encodings")])
+@pytest.mark.parametrize(("name", "over"), [("shared", "encodings"), ("split", "derivations"), ("linear", "encodings")])
 def test_scores_of_words_are_those_of_the_reference(name: str, over: Over) -> None:
     chosen, block, parameters, _ = prepared(name, over)
     weights = np.random.default_rng(6).normal(size=parameters.n_weights)

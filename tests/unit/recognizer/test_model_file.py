@@ -94,7 +94,7 @@ def test_the_order_of_what_is_written_does_not_matter(tmp_path: Path):
         {},
         {"structure": "linear", "features": "published"},
         {"structure": "split", "distribution": "mention-sets", "decode": "enough"},
-        {"structure": "mention", "distribution": "published", "threshold": 0.4},
+        {"structure": "mention", "distribution": "derivations", "threshold": 0.4},
         {"l2": "auto"},
     ],
     ids=str,

@@ -82,7 +82,7 @@ def test_learning_beats_chance_on_unseen_sentences(trained: Recognizer):
 
 
 @pytest.mark.parametrize("structure", ["mention", "shared", "split"])
-@pytest.mark.parametrize("distribution", ["encodings", "mention-sets", "published"])
+@pytest.mark.parametrize("distribution", ["encodings", "mention-sets", "derivations"])
 def test_every_structure_learns_under_every_distribution(structure, distribution):
     recognizer = Recognizer(**QUICK, structure=structure, distribution=distribution).fit(TINY)
     contiguous = [TINY[0], TINY[1], TINY[3]]
