@@ -184,6 +184,8 @@ def roundtrip(
         n_worst=0 if json else draw,
     )
     say.diagnostics(diagnostics)
+    if n_lost := result["linear"].lost:
+        say.warning(f"{n_lost:,} gold mentions were skipped in reading, and count as lost")
     for name, of_structure in result.items():
         for decoder, errors in of_structure.errors.items():
             if errors.truncated:
@@ -311,13 +313,17 @@ def print_round_trip(result: Mapping[str, OfStructure]) -> None:
     """Print errors, the sets of mentions behind an encoding, and the most ambiguous sentences."""
     from rich.table import Table
 
+    from hyperspan.ambiguity.roundtrip import ANY_NUMBER
+
     console = stdout()
     view = Table("", "precision error", "recall error", "mentions read", "gold", box=None, pad_edge=False)
-    for decoder in ("all", "enough"):
+    for decoder in ("all", ANY_NUMBER, "enough"):
         for name, of_structure in result.items():
+            if decoder not in of_structure.errors:
+                continue
             errors = of_structure.errors[decoder]
             view.add_row(
-                f"{name} {decoder}",
+                f"{name} all, any number" if decoder == ANY_NUMBER else f"{name} {decoder}",
                 f"{errors.precision_error:.2%}",
                 f"{errors.recall_error:.2%}",
                 f"{errors.predicted:,}",

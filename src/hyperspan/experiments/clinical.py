@@ -129,7 +129,9 @@ def with_roots(sentences: Iterable[Sentence], roots: Mapping[str, str]) -> Itera
     ['B', 'N']
     """
     for sentence in sentences:
-        yield sentence.with_mentions(
+        mentions = tuple(
             replace(mention, type=roots.get(str(mention.attributes.get("cui", "")), NO_ROOT))
             for mention in sentence.mentions
         )
+        lost = tuple(lost._replace(type=NO_ROOT) for lost in sentence.lost)  # their codes were not kept
+        yield replace(sentence, mentions=mentions, lost=lost)

@@ -149,6 +149,7 @@ class Dataset:
                     "sentences": len(sentences),
                     "discontiguous_sentences": sum(sentence.is_discontiguous for sentence in sentences),
                     "mentions": sum(len(sentence.mentions) for sentence in sentences),
+                    "lost": sum(len(sentence.lost) for sentence in sentences),
                 }
                 for name, sentences in self.splits.items()
             },
@@ -188,7 +189,7 @@ class Data:
             for name, sentences in dataset.splits.items():
                 digest.update(f"{dataset.name}/{name}".encode())
                 for sentence in sentences:
-                    mentions = [(mention.type, mention.parts) for mention in sentence.mentions]
+                    mentions = [*((mention.type, mention.parts) for mention in sentence.mentions), *sentence.lost]
                     known = (sentence.tokens, mentions, dict(sentence.attributes), dict(sentence.columns))
                     digest.update(repr(known).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
@@ -282,7 +283,8 @@ def _prepared(dataset: Dataset, settings: Settings) -> Dataset:
 def of_types(sentences: Iterable[Sentence], types: Sequence[str]) -> Iterable[Sentence]:
     """Yield all sentences, with their mentions of some types only."""
     for sentence in sentences:
-        yield sentence.with_mentions(mention for mention in sentence.mentions if mention.type in types)
+        kept = tuple(mention for mention in sentence.mentions if mention.type in types)
+        yield replace(sentence, mentions=kept, lost=tuple(lost for lost in sentence.lost if lost.type in types))
 
 
 def thinned(sentences: Sequence[Sentence]) -> list[Sentence]:
