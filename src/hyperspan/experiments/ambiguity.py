@@ -53,7 +53,8 @@ def run(run: Run) -> Result:
     """Encode and decode the mentions of train and dev."""
     dataset = run.data.largest
     sentences = (*dataset.split("train"), *dataset.split("dev"))
-    rows, readings = [], {}
+    rows: list[Row] = []
+    readings = {}
     for subset in (APART, ORIGINAL):
         run.progress.say(f"ambiguity: {subset} sentences of {dataset.name}")
         kept = [sentence for sentence in sentences if subset == ORIGINAL or sentence.is_discontiguous]
@@ -96,8 +97,8 @@ def run(run: Run) -> Result:
         f"On train and dev of {dataset.name}. 'not written' are mentions that a structure cannot encode, 'not read' "
         "those that were skipped in reading; both count as lost. The paper's recall errors under 'all' are 6 (19) "
         "mentions with defects in its data.",
-        f"Under 'all' tags are read with up to {run.settings.max_components} parts a mention, as the hypergraphs are, and "
-        "with any number of parts. Which of them the paper's figure is it does not say, so it stands beside both.",
+        f"Under 'all' tags are read with up to {run.settings.max_components} parts a mention, as the hypergraphs are, "
+        "and with any number of parts. Which of them the paper's figure is it does not say, so it stands beside both.",
     ]
     truncated = sum(row["truncated"] for row in rows)
     if truncated:

@@ -133,7 +133,14 @@ def test_ambiguity_is_the_round_trip_of_train_and_dev(documents, demo_data):
     sentences = [*demo_data.largest.split("train"), *demo_data.largest.split("dev")]
     table = round_trip(sentences)
     at = {(row["subset"], row["structure"], row["decoder"]): row for row in documents["ambiguity"]["rows"]}
-    assert len(at) == 12
+    assert len(at) == 14
+    every = at["all", "linear", "all, any number of parts"]
+    assert (
+        every["predicted"]
+        == table["linear"].errors["all_any_number"].predicted
+        > at["all", "linear", "all"]["predicted"]
+    )
+    assert every["paper_precision_error"] == at["all", "linear", "all"]["paper_precision_error"] == 23.81
     for structure in ("linear", "shared", "split"):
         for decoder in ("all", "enough"):
             errors = table[structure].errors[decoder]
