@@ -109,7 +109,7 @@ def test_growth_in_words():
     assert "split    2^15.764" in text
     assert "1,261.8623" in text
     assert "≥ 10/3" in text
-    assert "The log-ambiguity has no limit" in text
+    assert "Neither ambiguity nor log-ambiguity has a limit" in text
 
 
 def test_growth_draws(tmp_path):

@@ -296,6 +296,13 @@ def print_growth(table: Mapping[str, Any]) -> None:
     console.print()
     console.print(view)
 
+    view = Table("ambiguity", *names, box=None, pad_edge=False)
+    for n_words, *values in zip(finite["words"], *finite["ambiguity_log2"].values(), strict=True):
+        view.add_row(f"{n_words:,} words", *(f"{2**value:.4g}" if value < 20 else f"2^{value:.4g}" for value in values))
+    _right(view)
+    console.print()
+    console.print(view)
+
     view = Table("log-ambiguity", *names, box=None, pad_edge=False)
     for n_words, *values in zip(finite["words"], *finite["log_ambiguity"].values(), strict=True):
         view.add_row(f"{n_words:,} words", *(f"{value:.4g}" for value in values))
@@ -304,7 +311,7 @@ def print_growth(table: Mapping[str, Any]) -> None:
     console.print()
     console.print(view)
     console.print(
-        "\nThe log-ambiguity has no limit: the logarithm of the number of sets of mentions grows like "
+        "\nNeither ambiguity nor log-ambiguity has a limit: the logarithm of the number of sets of mentions grows like "
         f"n^{2 * largest}, that of the encodings like n."
     )
 

@@ -20,6 +20,7 @@ from hyperspan.structures import (
     split_structure,
     structure,
 )
+from hyperspan.structures.linear_decoding import enough_readings
 from hyperspan.structures.staircase import END, STAY, STEP
 
 TYPES = ("Finding",)
@@ -370,6 +371,30 @@ def test_tags_are_read_within_bounds() -> None:
         assert decoded.truncated
         assert len(set(decoded.mentions)) == 10_000
         assert len(decode_enough(made, encoding).mentions) <= n_words
+
+
+def test_a_head_takes_one_body_from_each_side_or_both_from_its_left() -> None:
+    made = structure("linear", TYPES)
+    tags = ["BD", "O", "BD", "O", "BH", "O", "BD", "O", "BD"]
+    encoding = tuple((word, made.tags.index(tag)) for word, tag in enumerate(tags))
+    sides = [finding((2, 3), (4, 5)), finding((4, 5), (6, 7)), finding((0, 1), (8, 9))]
+    left = [finding((2, 3), (4, 5)), finding((0, 1), (4, 5)), finding((6, 7), (8, 9))]
+    assert list(enough_readings(made, encoding)) == sides
+    assert list(enough_readings(made, encoding, left_first=True)) == left
+
+
+@pytest.mark.parametrize(("name", "n_different"), [("chia", 1), ("pgxcorpus", 0)])
+def test_which_side_a_head_begins_with_hardly_matters_for_real_annotations(shared_data, name: str, n_different) -> None:
+    corpus = corpora.read(shared_data / name)
+    made = structure("linear", corpus.types)
+    found = {False: 0, True: 0}
+    for sentence in corpus:
+        encoding = made.encode(sentence.mentions, len(sentence)).encoding
+        for left_first in found:
+            found[left_first] += len(
+                set(sentence.mentions) & set(enough_readings(made, encoding, left_first=left_first))
+            )
+    assert found[False] - found[True] == n_different
 
 
 # ---- Real annotations: (right, wrong, missed) over all sentences, then over those with a discontiguous mention.
