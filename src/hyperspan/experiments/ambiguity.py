@@ -188,4 +188,5 @@ EXPERIMENT = Experiment(
     ("train", "dev"),
     run,
     plot,
+    trains=False,
 )

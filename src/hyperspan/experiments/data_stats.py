@@ -168,4 +168,5 @@ EXPERIMENT = Experiment(
     "Table 1: The statistics of the data",
     ("train",),
     run,
+    trains=False,
 )

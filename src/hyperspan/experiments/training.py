@@ -29,6 +29,7 @@ class Options:
     max_components: int
     max_iterations: int
     threads: int
+    from_zero: bool = False
 
     def train(
         self,
@@ -51,6 +52,7 @@ class Options:
             max_components=self.max_components,
             max_iterations=self.max_iterations,
             n_threads=self.threads,
+            initial_weights="zero" if self.from_zero else "frequencies",
         )
         return recognizer.fit(sentences, on_iteration=on_iteration)
 
