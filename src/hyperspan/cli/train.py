@@ -67,7 +67,9 @@ def train(
     distribution: Annotated[
         DistributionChoice,
         typer.Option(
-            "--distribution", help="What probabilities are over.", metavar="encodings|mention-sets|derivations"
+            "--distribution",
+            help="What probabilities are over; published is an old name of derivations.",
+            metavar="encodings|mention-sets|derivations",
         ),
     ] = DistributionChoice.ENCODINGS,
     max_iterations: Annotated[int, typer.Option("--max-iterations", min=1, help="Stop after so many.")] = 500,
