@@ -26,6 +26,49 @@ def disorders(documents: Iterable[Document]) -> Iterable[Document]:
         yield document.with_mentions(mentions)
 
 
+NOTES = {
+    "discharge": "DISCHARGE_SUMMARY",
+    "echo": "ECHO_REPORT",
+    "radiology": "RADIOLOGY_REPORT",
+    "ecg": "ECG_REPORT",
+}
+
+
+def named_as_there(documents: Iterable[Document]) -> list[Document]:
+    """Documents under names such as 00007-000007-ECHO_REPORT."""
+    return [
+        replace(document, doc=f"{number:05}-{number:06}-{NOTES[document.attributes['note_type']]}", attributes={})
+        for number, document in enumerate(documents)
+    ]
+
+
+def write_shareclef2013(root: Path, *, pipe_suffix: str = ".txt") -> dict[str, list[Document]]:
+    """Write 60 documents of four note types as the release of 2013 is laid out; return them by split.
+
+    Reports and annotations are two folders apart, training data is in Knowtator XML, and test data in pipe files that
+    are called as the reports are.
+    """
+    documents = named_as_there(disorders(demo.stream(60)))
+    splits = {"train": documents[:40], "test": documents[40:]}
+    for split, count in (("train", 199), ("test", 100)):
+        folder = root / f"Task1{split.title()}SetCorpus{count}" / "ALLREPORTS"
+        folder.mkdir(parents=True)
+        for document in splits[split]:
+            (folder / f"{document.doc}.txt").write_text(document.text, encoding="utf-8", newline="")
+    made = root.parent / f"{root.name}-made"
+    corpora.write(splits["train"], made / "xml", format="knowtator")
+    corpora.write(splits["test"], made / "pipe", format="semeval")
+    xml = root / "Task1TrainSetGOLD199knowtatorehost" / "ALLSAVED"
+    pipe = root / "Task1Gold_SN2012" / "Gold_SN2012"
+    xml.mkdir(parents=True)
+    pipe.mkdir(parents=True)
+    for path in (made / "xml").glob("*.knowtator.xml"):
+        path.rename(xml / path.name)
+    for path in (made / "pipe").glob("*.pipe"):
+        path.rename(pipe / f"{path.stem}{pipe_suffix}")
+    return splits
+
+
 def write_releases(root: Path) -> dict[str, Path]:
     """Write both releases and a table of semantic types for their codes; return where they are."""
     reports = {split: list(disorders(demo.stream(24, split=split))) for split in demo.SPLITS}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from hyperspan.errors import CorpusError, UsageError, location
 
@@ -18,6 +18,18 @@ KEPT_DIAGNOSTICS = 10_000
 """How many diagnostics are kept word for word; beyond that they are only counted."""
 
 _LONGEST_VALUE = 80
+
+
+class LostMention(NamedTuple):
+    """A mention that a reader skipped: it is gold all the same, and counts as missed."""
+
+    type: str
+    n_parts: int
+
+    @property
+    def is_discontiguous(self) -> bool:
+        """Whether it has more than one part."""
+        return self.n_parts > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +69,8 @@ class Diagnostics:
         What the reader should know but is no defect, such as what a format cannot hold: the first case of each kind.
     note_counts : Counter
         How often each kind was noted.
+    lost : list of LostMention
+        The mentions that were skipped, until `take_lost` hands them to the unit they belong to.
 
     Examples
     --------
@@ -76,6 +90,7 @@ class Diagnostics:
         self.counts: Counter[str] = Counter()
         self.notes: dict[str, Diagnostic] = {}
         self.note_counts: Counter[str] = Counter()
+        self.lost: list[LostMention] = []
 
     @property
     def total(self) -> int:
@@ -87,10 +102,19 @@ class Diagnostics:
         """Whether boundaries inside a token move outward."""
         return self.on_error == "widen"
 
-    def report(self, kind: str, message: str, *, path: str | None = None, line: int | None = None) -> None:
+    def report(
+        self,
+        kind: str,
+        message: str,
+        *,
+        path: str | None = None,
+        line: int | None = None,
+        lost: LostMention | None = None,
+    ) -> None:
         """Record a defect, or raise it as a `CorpusError` under ``on_error="error"``.
 
-        ``message`` says what was seen and what was expected; what to do about it is added here.
+        ``message`` says what was seen and what was expected; what to do about it is added here. ``lost`` is the mention
+        that is skipped for it, if it is one.
         """
         if self.on_error == "error":
             raise CorpusError(
@@ -101,6 +125,13 @@ class Diagnostics:
         self.counts[kind] += 1
         if len(self.items) < KEPT_DIAGNOSTICS:
             self.items.append(Diagnostic(kind, message, path, line))
+        if lost is not None:
+            self.lost.append(lost)
+
+    def take_lost(self) -> tuple[LostMention, ...]:
+        """Return the mentions that were skipped since the last time."""
+        taken, self.lost = tuple(self.lost), []
+        return taken
 
     def note(self, kind: str, message: str, *, path: str | None = None, line: int | None = None) -> None:
         """Record something worth knowing that is no defect; it never raises and is not part of `total`.

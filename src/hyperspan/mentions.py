@@ -14,7 +14,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hyperspan.diagnostics import quoted
+from hyperspan.diagnostics import LostMention, quoted
 from hyperspan.errors import AlignmentError, MentionError
 
 if TYPE_CHECKING:
@@ -264,6 +264,9 @@ class Sentence:
         Where it was read, for messages: ``"notes.jsonl:12"``.
     source : object, optional
         What the format that read it needs to write it back unchanged.
+    lost : tuple of LostMention
+        Gold mentions that were skipped while it was read, and that count as missed: offsets that make no sense, a
+        boundary inside a word, a mention that no single sentence contains.
 
     Examples
     --------
@@ -281,6 +284,7 @@ class Sentence:
     split: str = field(default="", compare=False)
     place: str = field(default="", compare=False, repr=False)
     source: Any = field(default=None, compare=False, repr=False)
+    lost: tuple[LostMention, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         if isinstance(self.tokens, str):
@@ -319,8 +323,8 @@ class Sentence:
 
     @property
     def is_discontiguous(self) -> bool:
-        """Whether some mention has more than one part."""
-        return any(mention.is_discontiguous for mention in self.mentions)
+        """Whether some mention, lost or not, has more than one part."""
+        return any(each.is_discontiguous for each in self.mentions) or any(each.is_discontiguous for each in self.lost)
 
 
 # What is frozen is written to through its slots, each by its own name: a loop over them takes longer.
@@ -334,6 +338,7 @@ class Sentence:
     _put_split,
     _put_place,
     _put_source,
+    _put_lost,
 ) = (getattr(Sentence, each.name).__set__ for each in fields(Sentence))
 
 
@@ -345,6 +350,7 @@ def unchecked_sentence(
     offsets: tuple[Span, ...],
     split: str,
     place: str,
+    lost: tuple[LostMention, ...] = (),
 ) -> Sentence:
     """Make a sentence of what is known to be in form, as it is when we cut it from a text ourselves: quickly.
 
@@ -364,6 +370,7 @@ def unchecked_sentence(
     _put_split(sentence, split)
     _put_place(sentence, place)
     _put_source(sentence, None)
+    _put_lost(sentence, lost)
     return sentence
 
 
@@ -379,7 +386,7 @@ class Document:
         The text, exactly as it was read: carriage returns are kept, because offsets count them.
     mentions : iterable of Mention
         Kept in order; none twice, none beyond the end of the text.
-    attributes, split, place, source
+    attributes, split, place, source, lost
         As in `Sentence`.
     """
 
@@ -390,13 +397,14 @@ class Document:
     split: str = field(default="", compare=False)
     place: str = field(default="", compare=False, repr=False)
     source: Any = field(default=None, compare=False, repr=False)
+    lost: tuple[LostMention, ...] = field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "mentions", _checked_mentions(self.mentions, len(self.text), "characters"))
 
     def with_mentions(self, mentions: Iterable[Mention]) -> Document:
         """Return the same document with other mentions."""
-        return Document(self.doc, self.text, tuple(mentions), self.attributes, self.split, self.place, self.source)
+        return replace(self, mentions=tuple(mentions))
 
     def text_of(self, mention: Mention) -> str:
         """Return the text of a mention, with ``…`` for every gap."""
@@ -420,8 +428,8 @@ class Document:
 
     @property
     def is_discontiguous(self) -> bool:
-        """Whether some mention has more than one part."""
-        return any(mention.is_discontiguous for mention in self.mentions)
+        """Whether some mention, lost or not, has more than one part."""
+        return any(each.is_discontiguous for each in self.mentions) or any(each.is_discontiguous for each in self.lost)
 
 
 _fill_document = tuple(getattr(Document, each.name).__set__ for each in fields(Document))
@@ -446,6 +454,7 @@ def unchecked_document(document: Document, mentions: tuple[Mention, ...]) -> Doc
         document.split,
         document.place,
         document.source,
+        document.lost,
     )
     for fill, value in zip(_fill_document, values, strict=True):
         fill(made, value)

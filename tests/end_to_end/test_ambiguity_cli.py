@@ -109,7 +109,7 @@ def test_growth_in_words():
     assert "split    2^15.764" in text
     assert "1,261.8623" in text
     assert "≥ 10/3" in text
-    assert "The log-ambiguity has no limit" in text
+    assert "Neither ambiguity nor log-ambiguity has a limit" in text
 
 
 def test_growth_draws(tmp_path):
@@ -155,6 +155,32 @@ def test_round_trip_of_documents_and_of_the_discontiguous_subset(tmp_path):
     corpora.write([Document("note", text, mentions)], tmp_path / "notes", format="brat")
     assert data("roundtrip", tmp_path / "notes")["shared"]["all"]["gold"] == 2
     assert data("roundtrip", tmp_path / "notes", "--discontiguous-only", "--from", "brat")["shared"]["all"]["gold"] == 1
+
+
+def test_gold_that_words_cannot_express_is_lost_in_the_round_trip(tmp_path):
+    text = "No fevers. Infarctions either water shed or embolic."
+    inside, crossing = Mention("Finding", [(3, 8)]), Mention("Finding", [(3, 9), (11, 22)])
+    corpora.write(
+        [Document("note", text, [inside, crossing, Mention("Finding", [(11, 22)])])], tmp_path / "notes", format="brat"
+    )
+    result = CliRunner().invoke(
+        app, ["ambiguity", "roundtrip", str(tmp_path / "notes"), "--on-error", "skip", "--json"]
+    )
+    assert "2 gold mentions were skipped in reading, and count as lost" in result.stderr
+    table = json.loads(result.stdout)
+    for of_structure in table.values():
+        assert of_structure["lost"] == 2
+        assert (of_structure["all"]["gold"], of_structure["all"]["recall_error"]) == (3, pytest.approx(2 / 3))
+    widened = CliRunner().invoke(
+        app, ["ambiguity", "roundtrip", str(tmp_path / "notes"), "--on-error", "widen", "--json"]
+    )
+    assert json.loads(widened.stdout)["shared"]["lost"] == 1
+
+
+def test_both_readings_of_all_are_there(corpus):
+    of_linear = data("roundtrip", corpus)["linear"]
+    assert of_linear["all"]["predicted"] < of_linear["all_any_number"]["predicted"]
+    assert "linear all, any number" in run("roundtrip", corpus)
 
 
 def test_wrong_number_of_parts_is_refused(corpus):

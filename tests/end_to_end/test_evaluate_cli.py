@@ -55,6 +55,17 @@ def half(tmp_path: Path) -> Path:
     return write(tmp_path / "half.jsonl", units)
 
 
+def test_gold_that_makes_no_sense_is_skipped_but_missed(run, tmp_path: Path):
+    mentions = [{"type": "Finding", "spans": [[1, 2]]}, {"type": "Finding", "spans": [[2, 1], [4, 9]]}]
+    gold = write_records(tmp_path / "g.jsonl", [{"doc": "a", "tokens": ["no", "fever"], "mentions": mentions}])
+    found = write_records(tmp_path / "p.jsonl", [{"doc": "a", "tokens": ["no", "fever"], "mentions": mentions[:1]}])
+    code, out, err = run(gold, found, "--on-error", "skip", "--json")
+    assert code == 0
+    assert "1 gold mentions were skipped in reading, and count as missed" in err
+    table = json.loads(out)
+    assert (table["lost"], table["all"]["recall"], table["discontiguous_mentions"]["fn"]) == (1, 0.5, 1)
+
+
 def test_json_is_one_document_with_every_score(run, gold, half):
     code, out, err = run(gold, half, "--json")
     table = json.loads(out)

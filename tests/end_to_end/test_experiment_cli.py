@@ -14,7 +14,7 @@ from hyperspan.cli.app import app
 from hyperspan.corpora import demo
 from hyperspan.errors import CorpusError, UsageError
 from hyperspan.experiments import names
-from releases import write_releases
+from releases import write_releases, write_shareclef2013
 
 SHORT = ("--quick", "--max-iterations", 8, "--l2", "1,0.5")
 
@@ -57,7 +57,7 @@ def test_everything_is_printed_and_written(results):
         if name != "data-stats":
             ElementTree.parse(folder / f"{name}.svg")
     assert "conclusions in 9 experiments" in result.stdout.splitlines()[-1]
-    assert "demo, 4 types, Train-Disc: linear (exact), λ of 1, 0.5" in result.stderr
+    assert "demo, 4 types, Train-Disc: linear (encodings), λ of 1, 0.5" in result.stderr
 
 
 def test_the_warning_about_templates_comes_once(results):
@@ -122,13 +122,44 @@ def test_the_clinical_releases_in_one_command(clinical, tmp_path):
         (data, training) for data in ("SMALL", "LARGE") for training in ("Train-Disc", "Train-Orig")
     }
     by_key = {(row["data"], row["training"], row["structure"], row["decoder"], row["model"]): row for row in main}
-    row = by_key["SMALL", "Train-Orig", "shared", "enough", "published"]
+    row = by_key["SMALL", "Train-Orig", "shared", "enough", "derivations"]
     assert row["paper_f1"] == 60.6
     assert row["difference"] == pytest.approx(row["f1"] - 60.6, abs=0.001)
     assert [row["split"] for row in made["data-stats"]["rows"]][::2] == ["Train", "Tr80", "Tr20", "Dev", "Test"]
     assert {row["type"] for row in made["multi-type"]["rows"]} == {"A", "B", "N", "Total"}
     assert {row["l2"] for row in made["regularisation"]["rows"]} == {1.0}
     assert len({(row["data"], row["training"]) for row in made["regularisation"]["rows"]}) == 4
+
+
+def test_the_set_up_of_the_paper_in_one_command(tmp_path):
+    """Every table from the folders as they are released: 60 documents, four note types, SMALL and LARGE."""
+    given = write_releases(tmp_path)
+    write_shareclef2013(tmp_path / "clef")
+    result = run(
+        *("run", "all", "--as-published", "--semeval2014", given["semeval"], "--shareclef2013", tmp_path / "clef"),
+        *("--mrsty", given["mrsty"], "--quick", "--max-iterations", 4, "--l2", 1, "--json", "-o", tmp_path / "out"),
+    )
+    made = {document["experiment"]: document for document in json.loads(result.stdout)["results"]}
+    assert list(made) == list(names())
+    for name, document in made.items():
+        assert document["settings"]["features"] == "published"
+        told = "\n".join(document["notes"])
+        assert ("As published: the paper's templates and no others" in told) is (
+            name not in ("data-stats", "canonical-counts", "ambiguity")
+        )
+        if document["table"] != "ours":
+            assert any(column["name"].startswith("paper_") for column in document["columns"]), name
+    notes = "\n".join(made["main"]["notes"])
+    for what in ("parts of speech and lemmas", "sentences and tokens", "Brown clusters: 50 of", "no lexicon is given"):
+        assert what in notes
+    assert "from zero weights" in made["regularisation"]["notes"][0]
+    page = (tmp_path / "out" / "main.md").read_text(encoding="utf-8")
+    assert "Not the same: sentences and tokens are by our own rules" in page
+    assert "--as-published" in made["main"]["command"]
+    with pytest.raises(
+        UsageError, match=r"--as-published takes the published features, but --features is 'mine\.toml'"
+    ):
+        run("run", "main", "--data", "demo", "--as-published", "--features", "mine.toml")
 
 
 def test_without_semantic_types_multi_type_is_passed_over(clinical, monkeypatch):

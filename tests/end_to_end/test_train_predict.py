@@ -19,6 +19,7 @@ from hyperspan import Document, Mention, Sentence, corpora
 from hyperspan.cli import main
 from hyperspan.corpora import demo
 from hyperspan.recognizer import Recognizer
+from hyperspan.inference.registry import _tell_old_name
 
 CORPUS = demo.generate(10, unit="sentences")
 DOCUMENTS = demo.generate(4, unit="documents")
@@ -168,7 +169,7 @@ def test_the_structure_says_what_it_cannot_write(run: Run, data: Path, tmp_path:
     [
         (("--l2", "much"), "--l2 is 'much'; expected a number or 'auto'"),
         (("--l2", "-1"), "l2 is -1.0; expected a number that is not negative"),
-        (("--structure", "linear", "--distribution", "published"), "'linear' has no distribution 'published'"),
+        (("--structure", "linear", "--distribution", "derivations"), "'linear' has no distribution 'derivations'"),
         (("--features", "nowhere.toml"), "nowhere.toml"),
         (("--clusters", "nowhere.paths"), "nowhere.paths"),
         (("--lexicon", "nowhere.lexicon"), "nowhere.lexicon"),
@@ -183,6 +184,14 @@ def test_mistakes_end_with_a_sentence(run: Run, data: Path, tmp_path: Path, argu
     assert message in err
     assert "Traceback" not in err
     assert not (tmp_path / "m").exists()
+
+
+def test_the_old_name_of_a_distribution_is_taken_and_told(run: Run, data: Path, tmp_path: Path):
+    _tell_old_name.cache_clear()
+    code, _, err = run("train", data / "train.jsonl", "-o", tmp_path / "m", "--distribution", "published", *QUICK)
+    assert code == 0
+    assert err.count("the distribution 'published' is now called 'derivations'") == 1
+    assert json.loads(run("show", tmp_path / "m", "--json")[1])["distribution"] == "derivations"
 
 
 def test_nothing_to_learn_from_is_a_sentence(run: Run, tmp_path: Path):

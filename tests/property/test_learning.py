@@ -64,7 +64,7 @@ def test_no_threshold_is_better_than_the_best(corpus, default):
 @settings(max_examples=25)
 @given(
     st.lists(sentences(max_tokens=5, max_mentions=3), min_size=1, max_size=3),
-    st.sampled_from(["encodings", "mention-sets", "published"]),
+    st.sampled_from(["encodings", "mention-sets", "derivations"]),
     st.sampled_from(["mention", "shared", "split", "linear"]),
     st.integers(0, 2**16),
 )

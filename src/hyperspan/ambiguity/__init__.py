@@ -18,7 +18,7 @@ from hyperspan.ambiguity.matrices import (
     grid_matrix,
     transition_matrix,
 )
-from hyperspan.ambiguity.readings import count_readings
+from hyperspan.ambiguity.readings import count_readings, possible_mentions
 from hyperspan.ambiguity.roundtrip import Errors, OfStructure, Readings, round_trip
 from hyperspan.ambiguity.tag_language import TagLanguage, canonical_tags
 
@@ -40,6 +40,7 @@ __all__ = [
     "growth_log2",
     "growth_table",
     "mention_sets_log2",
+    "possible_mentions",
     "relative_ambiguity",
     "round_trip",
     "transition_matrix",

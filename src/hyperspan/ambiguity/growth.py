@@ -51,6 +51,8 @@ def growth_table(max_components: int = 3, max_words: int = 1000) -> dict[str, An
     >>> table = growth_table(max_words=10)
     >>> round(table["eigenvalues"]["shared"]["3"], 4), round(table["growth_log2"]["split"], 3)
     (1261.8623, 15.764)
+    >>> [round(2**bits) for bits in table["finite"]["ambiguity_log2"]["shared"][:3]]
+    [1, 1, 3998]
     >>> round(table["relative_ambiguity"]["linear"]["shared"], 4)
     4.2922
     """
@@ -75,6 +77,7 @@ def growth_table(max_components: int = 3, max_words: int = 1000) -> dict[str, An
                 one: {other: _ratios(totals[other], totals[one]) for other in STRUCTURES if other != one}
                 for one in STRUCTURES
             },
+            "ambiguity_log2": {name: _differences(sets, totals[name]) for name in STRUCTURES},
             "log_ambiguity": {name: _ratios(sets, totals[name]) for name in STRUCTURES},
         },
         "log_ambiguity_diverges": True,
@@ -151,6 +154,10 @@ def mention_set_totals(words: Sequence[int], max_components: int = 3) -> list[fl
         rest = math.fsum(2.0 ** (exponent - top) for exponent in exponents[:n_words] if exponent > top - 1000)
         totals.append(top + math.log2(rest))
     return totals
+
+
+def _differences(above: Sequence[float], below: Sequence[float]) -> list[float]:
+    return [one - other for one, other in zip(above, below, strict=True)]
 
 
 def _ratios(above: Sequence[float], below: Sequence[float]) -> list[float]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import combinations, islice, pairwise
 
+from hyperspan.mentions import Mention
 from hyperspan.structures import Encoding, Hypergraph, Linear
 from hyperspan.structures.linear import TagMeaning
 from hyperspan.structures.paths import Children, Parts, connected, paths
@@ -99,6 +100,31 @@ def _hitting_sets(needed: Sequence[int], useful: int) -> int | None:
             return None
         ways = after
     return ways[0]
+
+
+def possible_mentions(structure: Linear, encoding: Encoding) -> set[Mention]:
+    """Return every mention that a set with these tags can have, and perhaps some that none has.
+
+    Unlike `hyperspan.structures.linear_decoding.all_readings` it begins and ends parts inside heads too, so it loses no
+    mention that tags can write. It reads far more than is meant.
+
+    Examples
+    --------
+    >>> from hyperspan.structures import decode_all, structure
+    >>> chosen = structure("linear", ["Finding"])
+    >>> mentions = [Mention("Finding", [part]) for part in ((0, 3), (1, 2), (1, 3))]
+    >>> encoding = chosen.encode(mentions, 3).encoding
+    >>> set(mentions) <= set(decode_all(chosen, encoding).mentions)
+    False
+    >>> set(mentions) <= possible_mentions(chosen, encoding)
+    True
+    """
+    tags = [structure.meanings[label] for _, label in encoding]
+    return {
+        Mention(type, parts)
+        for type in {tag.type for tag in tags if tag is not None}
+        for parts in _candidates([tag if tag and tag.type == type else None for tag in tags], structure.max_components)
+    }
 
 
 def _tag_readings(structure: Linear, encoding: Encoding) -> int | None:

@@ -19,6 +19,9 @@ from hyperspan.structures.linear_decoding import all_readings
 
 DECODERS = ("all", "enough")
 
+ANY_NUMBER = "all_any_number"
+"""The third way to read tags: ``all`` with any number of components, which is one reading of the paper."""
+
 MOST_READ = 100_000
 """At most so many mentions are read from the encoding of one sentence."""
 
@@ -103,17 +106,25 @@ class Readings:
 
 @dataclass(slots=True)
 class OfStructure:
-    """What a round trip through one structure gave."""
+    """What a round trip through one structure gave; ``lost`` were skipped in reading: gold that nothing brings back."""
 
     errors: dict[str, Errors] = field(default_factory=lambda: {decoder: Errors() for decoder in DECODERS})
     left_out: int = 0
+    lost: int = 0
     readings: Readings = field(default_factory=Readings)
+
+    def lose(self, number: int) -> None:
+        """Count gold mentions that were skipped in reading."""
+        self.lost += number
+        for errors in self.errors.values():
+            errors.gold += number
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
         return {
             **{decoder: errors.as_dict() for decoder, errors in self.errors.items()},
             "left_out": self.left_out,
+            "lost": self.lost,
             "mention_sets": self.readings.as_dict(),
         }
 
@@ -135,6 +146,7 @@ def round_trip(
         The most parts of a mention; others are left out of the encodings, and so are lost.
     linear_components : int, None or "same"
         How many components ``all`` combines for ``linear``: None for any number, by default ``max_components``.
+        Beside it there are errors under `ANY_NUMBER`, where any number is combined.
     n_worst : int
         How many of the most ambiguous sentences are kept for each structure.
 
@@ -152,10 +164,13 @@ def round_trip(
     if isinstance(most_joined, str) or (most_joined is not None and most_joined < 1):
         raise UsageError(f"linear_components is {linear_components!r}; expected a number from 1 on, None or 'same'")
     table = {name: OfStructure() for name in STRUCTURES}
+    table["linear"].errors[ANY_NUMBER] = Errors()
     for name in STRUCTURES:
         _structure(name, ("any",), max_components)  # refuses a wrong number of parts before any sentence is read
     for sentence in sentences:
         if not sentence.mentions:
+            for of_structure in table.values():
+                of_structure.lose(len(sentence.lost))
             continue
         types = tuple(sorted({mention.type for mention in sentence.mentions}))
         for name, of_structure in table.items():
@@ -168,6 +183,7 @@ def _add(
 ) -> None:
     encoded = chosen.encode(sentence.mentions, len(sentence))
     result.left_out += len(encoded.left_out)
+    result.lose(len(sentence.lost))
     gold = set(sentence.mentions)
     for decoder, errors in result.errors.items():
         mentions, truncated = _decoded(decoder, chosen, encoded.encoding, most_joined)
@@ -181,8 +197,9 @@ def _add(
 def _decoded(
     decoder: str, chosen: Hypergraph | Linear, encoding: Encoding, most_joined: int | None
 ) -> tuple[set[Mention], bool]:
-    if decoder == "all" and isinstance(chosen, Linear):
-        found = list(islice(all_readings(chosen, encoding, most_joined), MOST_READ + 1))
+    if decoder != "enough" and isinstance(chosen, Linear):
+        limit = None if decoder == ANY_NUMBER else most_joined
+        found = list(islice(all_readings(chosen, encoding, limit), MOST_READ + 1))
         return set(found[:MOST_READ]), len(found) > MOST_READ
     decoded = (decode_all if decoder == "all" else decode_enough)(chosen, encoding, limit=MOST_READ)
     return set(decoded.mentions), decoded.truncated

@@ -184,6 +184,8 @@ def roundtrip(
         n_worst=0 if json else draw,
     )
     say.diagnostics(diagnostics)
+    if n_lost := result["linear"].lost:
+        say.warning(f"{n_lost:,} gold mentions were skipped in reading, and count as lost")
     for name, of_structure in result.items():
         for decoder, errors in of_structure.errors.items():
             if errors.truncated:
@@ -294,6 +296,13 @@ def print_growth(table: Mapping[str, Any]) -> None:
     console.print()
     console.print(view)
 
+    view = Table("ambiguity", *names, box=None, pad_edge=False)
+    for n_words, *values in zip(finite["words"], *finite["ambiguity_log2"].values(), strict=True):
+        view.add_row(f"{n_words:,} words", *(f"{2**value:.4g}" if value < 20 else f"2^{value:.4g}" for value in values))
+    _right(view)
+    console.print()
+    console.print(view)
+
     view = Table("log-ambiguity", *names, box=None, pad_edge=False)
     for n_words, *values in zip(finite["words"], *finite["log_ambiguity"].values(), strict=True):
         view.add_row(f"{n_words:,} words", *(f"{value:.4g}" for value in values))
@@ -302,7 +311,7 @@ def print_growth(table: Mapping[str, Any]) -> None:
     console.print()
     console.print(view)
     console.print(
-        "\nThe log-ambiguity has no limit: the logarithm of the number of sets of mentions grows like "
+        "\nNeither ambiguity nor log-ambiguity has a limit: the logarithm of the number of sets of mentions grows like "
         f"n^{2 * largest}, that of the encodings like n."
     )
 
@@ -311,13 +320,17 @@ def print_round_trip(result: Mapping[str, OfStructure]) -> None:
     """Print errors, the sets of mentions behind an encoding, and the most ambiguous sentences."""
     from rich.table import Table
 
+    from hyperspan.ambiguity.roundtrip import ANY_NUMBER
+
     console = stdout()
     view = Table("", "precision error", "recall error", "mentions read", "gold", box=None, pad_edge=False)
-    for decoder in ("all", "enough"):
+    for decoder in ("all", ANY_NUMBER, "enough"):
         for name, of_structure in result.items():
+            if decoder not in of_structure.errors:
+                continue
             errors = of_structure.errors[decoder]
             view.add_row(
-                f"{name} {decoder}",
+                f"{name} all, any number" if decoder == ANY_NUMBER else f"{name} {decoder}",
                 f"{errors.precision_error:.2%}",
                 f"{errors.recall_error:.2%}",
                 f"{errors.predicted:,}",

@@ -89,6 +89,8 @@ def evaluate(
         tested = compare_systems(counts, other, resamples=resamples, seed=seed)
         table["significance"] = tested.as_dict()
     read.tell()
+    if evaluation.n_lost:
+        say.warning(f"{evaluation.n_lost:,} gold mentions were skipped in reading, and count as missed")
     if json:
         print_json(table)
     else:
@@ -105,11 +107,11 @@ def evaluate(
 class _Findings(Diagnostics):
     """Takes duplicates as they come: a mention that is there twice counts once."""
 
-    def report(self, kind: str, message: str, *, path: str | None = None, line: int | None = None) -> None:
+    def report(self, kind: str, message: str, **place: Any) -> None:
         if kind == "duplicate":
-            self.note(kind, message, path=path, line=line)
+            self.note(kind, message, **place)
         else:
-            super().report(kind, message, path=path, line=line)
+            super().report(kind, message, **place)
 
 
 class _Reader:

@@ -77,6 +77,13 @@ def run(
     quick: Annotated[
         bool, typer.Option("--quick", help="Few sentences, iterations and penalties: to see that it works.")
     ] = False,
+    as_published: Annotated[
+        bool,
+        typer.Option(
+            "--as-published",
+            help="The paper's set-up: its features, annotations, clusters of all text, weights from zero.",
+        ),
+    ] = False,
     types: Annotated[
         str | None, typer.Option("--types", help="Keep only mentions of these types, with commas between.")
     ] = None,
@@ -126,6 +133,7 @@ def run(
         annotator=annotator,
         clusters=None if clusters is None else str(clusters),
         lexicon=None if lexicon is None else str(lexicon),
+        as_published=as_published,
     )
     source = Source(data, train, dev, test, semeval2014, shareclef2013, mrsty, format, on_error.value)
     if output is not None and output.is_file():
@@ -148,6 +156,7 @@ def run(
             "--shareclef2013": shareclef2013,
             "--mrsty": mrsty,
             "--quick": quick,
+            "--as-published": as_published,
             "--types": types,
             "--l2": l2,
             "--max-iterations": max_iterations,

@@ -45,7 +45,8 @@ class DistributionChoice(StrEnum):
 
     ENCODINGS = "encodings"
     MENTION_SETS = "mention-sets"
-    PUBLISHED = "published"
+    DERIVATIONS = "derivations"
+    PUBLISHED = "published"  # its old name
 
 
 StructureOption = Annotated[StructureChoice, typer.Option("--structure", help="How mentions are written.")]
@@ -64,7 +65,12 @@ def train(
     max_components: MaxComponentsOption = 3,
     l2: Annotated[str, typer.Option("--l2", help="The penalty on weights: a number, or auto.")] = "1.0",
     distribution: Annotated[
-        DistributionChoice, typer.Option("--distribution", help="What probabilities are over.")
+        DistributionChoice,
+        typer.Option(
+            "--distribution",
+            help="What probabilities are over; published is an old name of derivations.",
+            metavar="encodings|mention-sets|derivations",
+        ),
     ] = DistributionChoice.ENCODINGS,
     max_iterations: Annotated[int, typer.Option("--max-iterations", min=1, help="Stop after so many.")] = 500,
     features: Annotated[

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-from hyperspan.diagnostics import Diagnostic, Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostic, Diagnostics, LostMention, quoted
 from hyperspan.errors import CorpusError
 from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Span, Unit
 
@@ -77,7 +77,8 @@ def checked_mention(
     if not defect and not type:
         defect = "no-type", "the mention has no type; expected a name"
     if defect:
-        diagnostics.report(*defect, path=None if path is None else str(path), line=line)
+        lost = LostMention(type, max(1, len(ordered)))
+        diagnostics.report(*defect, path=None if path is None else str(path), line=line, lost=lost)
         return None
     return Mention.of(type, ordered, prob=prob, attributes=attributes)
 

@@ -1,8 +1,9 @@
 """Knowtator and eHOST XML, as in ShARe/CLEF 2013: ``note.txt.knowtator.xml`` about ``note.txt``.
 
 An ``<annotation>`` has spans and points to a ``<classMention>``, which has the type and points to slots. The values of
-a slot become an attribute, those of ``associatedCode`` the attribute ``cui``. The text is beside the annotations or in
-a folder beside theirs. A file that nobody changed is written back byte for byte; in others only what changed does.
+a slot become an attribute, those of ``associatedCode`` the attribute ``cui``. The text is beside the annotations, in
+a folder beside theirs, or anywhere in the folder that is read. A file that nobody changed is written back byte for
+byte; in others only what changed does.
 """
 
 from __future__ import annotations
@@ -81,7 +82,8 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     path = item.path.relative_to(item.root).as_posix()
     suffix = _SUFFIX if path.lower().endswith(_SUFFIX) else ".xml"
     doc = stem_of(path[: -len(suffix)] if path.lower().endswith(suffix) else path)
-    text = read_sidecar(root.get("textSource") or f"{doc.rsplit('/', 1)[-1]}.txt", item.path, diagnostics)
+    name = root.get("textSource") or f"{doc.rsplit('/', 1)[-1]}.txt"
+    text = read_sidecar(name, item.path, diagnostics, within=item.root)
     if text is None:
         return
     entries = list(_entries(children, text, item.path, diagnostics))

@@ -135,7 +135,10 @@ def stream(path: str | Path, *, format: str | None = None, diagnostics: Diagnost
 def stream_item(item: Item, format: Format, diagnostics: Diagnostics) -> Iterator[Unit]:
     """Yield the sentences or documents of one of the items that `find_items` found."""
     try:
+        diagnostics.take_lost()
         for unit in format.stream(item, diagnostics):
+            if lost := diagnostics.take_lost():
+                unit = replace(unit, lost=lost)
             yield replace(unit, split=item.split) if item.split and not unit.split else unit
     except OSError as error:
         diagnostics.report("unreadable", f"cannot be read: {error.strerror}", path=str(item.path))

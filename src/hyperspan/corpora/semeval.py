@@ -5,8 +5,9 @@
     00098-016139-DISCHARGE_SUMMARY.txt||Disease_Disorder||C0221755||1141||1148||1192||1198
 
 One annotation a line: report, type, CUI (or ``CUI-less``), and start and end of every part in characters. The report is
-a ``.text`` or ``.txt`` file of the same name, beside the pipe file or in a folder beside its own. A pipe file may be
-about one report or about many.
+a ``.text`` or ``.txt`` file of the same name: beside the pipe file, in a folder beside its own, or anywhere in the
+folder that is read, as in the release of ShARe/CLEF 2013. A pipe file may be about one report or about many; it is
+called ``.pipe``, ``.pipe.txt``, or just ``.txt`` if it begins with an annotation.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from hyperspan.corpora.files import document_path, stream_lines
@@ -24,6 +26,7 @@ from hyperspan.corpora.sidecars import (
     attributes_of,
     attributes_told,
     find_sidecar,
+    is_pipe_file,
     read_sidecar,
     stem_of,
 )
@@ -34,7 +37,9 @@ from hyperspan.mentions import Document, Mention, Unit
 
 NO_CUI = "CUI-less"
 
-_SUFFIXES = (".pipe", ".pipe.txt")
+_NAMED_SUFFIXES = (".pipe", ".pipe.txt")
+_SUFFIXES = (*_NAMED_SUFFIXES, ".txt")
+_MOST_NEIGHBOURS = 50
 _OFFSET = re.compile(r"[0-9]{1,12}")
 _LATER_TASK = re.compile(r"[^|]+\|[0-9]+-[0-9]+(?:,[0-9]+-[0-9]+)*\|[^|]")
 
@@ -65,8 +70,16 @@ class _Source:
 
 
 def _recognise(path: Path, head: bytes) -> bool:
+    if not path.name.lower().endswith(_NAMED_SUFFIXES):
+        return is_pipe_file(path) if head.strip() else _is_among_pipe_files(path)
     first = head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0]
     return not first or first.count(b"|") >= 2
+
+
+def _is_among_pipe_files(path: Path) -> bool:
+    """Say whether an empty file is the pipe file of a report without mentions: one of its neighbours is a pipe file."""
+    neighbours = (other for other in path.parent.iterdir() if other.suffix.lower() == ".txt" and other != path)
+    return any(other.is_file() and is_pipe_file(other) for other in islice(neighbours, _MOST_NEIGHBOURS))
 
 
 def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
@@ -107,7 +120,7 @@ def _document(
     report: str, doc: str, lines: list[tuple[int, str]], item: Item, diagnostics: Diagnostics
 ) -> Document | None:
     before = diagnostics.total
-    text = read_sidecar(report, item.path, diagnostics, line=lines[0][0] if lines else None)
+    text = read_sidecar(report, item.path, diagnostics, line=lines[0][0] if lines else None, within=item.root)
     if text is None:
         return None
     found: list[tuple[Mention, int | None]] = []
@@ -149,13 +162,13 @@ def _mention(line: str, length: int, path: Path, number: int, diagnostics: Diagn
 def _note_texts_without_lines(reports: Iterable[str], item: Item, diagnostics: Diagnostics) -> None:
     """Note reports that no line names: they may have no mentions, or belong to another pipe file."""
     try:
-        folders = {found[0].parent for report in reports if (found := find_sidecar(report, item.path))}
+        folders = {found[0].parent for report in reports if (found := find_sidecar(report, item.path, item.root))}
     except CorpusError:
         return
     named = {stem_of(report) for report in reports}
     for folder in sorted(folders):
         for text in sorted(folder.iterdir()):
-            if text.suffix.lower() in TEXT_SUFFIXES and text != item.path and stem_of(text.name) not in named:
+            if text.suffix.lower() in TEXT_SUFFIXES and not is_pipe_file(text) and stem_of(text.name) not in named:
                 diagnostics.note(
                     "text-without-lines",
                     f"no line names the report {quoted(text.name)}, so it is not read; expected a .pipe file of its "

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from hyperspan.corpora.files import document_path, read_text
+from hyperspan.corpora.files import document_path, head_of, read_text
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError
 from hyperspan.mentions import NOTHING, Document
 
 TEXT_SUFFIXES = (".txt", ".text")
+
+_DEEPEST = 3
+"""So many folders below the one that the user named a text is looked for."""
+
+_PIPE_LINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*[^|\n]+\|\|[^|\n]*\|\|[^|\n]*(?:\|\|[0-9]+\|\|[0-9]+)+\s*(?:\n|$)")
 
 _NOTE_TYPES = {
     "DISCHARGE_SUMMARY": "discharge",
@@ -101,22 +107,32 @@ class TextFolder:
         self._above |= above
 
 
-def read_sidecar(name: str, annotations: Path, diagnostics: Diagnostics, *, line: int | None = None) -> str | None:
+def is_pipe_file(path: Path) -> bool:
+    """Say whether a file begins with a pipe-delimited annotation, so that it is no text whatever its name.
+
+    In the release of ShARe/CLEF 2013 gold annotations stand in files ``NAME.txt``, as the reports do.
+    """
+    return _PIPE_LINE.match(head_of(path)) is not None
+
+
+def read_sidecar(
+    name: str, annotations: Path, diagnostics: Diagnostics, *, line: int | None = None, within: Path | None = None
+) -> str | None:
     """Read the text ``name`` that a file of annotations speaks of, or report why that cannot be done.
 
-    It is looked for beside the annotations, then in the folders beside theirs (``text/`` beside ``pipe/``), as ``.txt``
-    and as ``.text``. The name cannot lead anywhere else.
+    It is looked for beside the annotations, then in the folders beside theirs (``text/`` beside ``pipe/``), then
+    anywhere ``within`` the folder that the user named, as ``.txt`` and as ``.text``. The name cannot lead elsewhere.
     """
     try:
-        found = find_sidecar(name, annotations)
+        found = find_sidecar(name, annotations, within)
     except CorpusError as error:
         diagnostics.report("hostile-name", error.message, path=str(annotations), line=line)
         return None
     if not found:
         diagnostics.report(
             "no-text",
-            f"there is no text {quoted(stem_of(name) + '.txt')} or '.text' beside the annotations or in a folder "
-            "beside theirs",
+            f"there is no text {quoted(stem_of(name) + '.txt')} or '.text' beside the annotations, in a folder beside "
+            f"theirs{'' if within is None else f', or elsewhere in {within}'}; name a folder that holds both",
             path=str(annotations),
             line=line,
         )
@@ -128,8 +144,8 @@ def read_sidecar(name: str, annotations: Path, diagnostics: Diagnostics, *, line
     return read_text(found[0], diagnostics)
 
 
-def find_sidecar(name: str, annotations: Path) -> list[Path]:
-    """Return the files that a text may be in: one beside the annotations, or else all in folders beside theirs.
+def find_sidecar(name: str, annotations: Path, within: Path | None = None) -> list[Path]:
+    """Return the files that a text may be in: one beside the annotations, all in folders beside theirs, or within.
 
     Raises
     ------
@@ -139,18 +155,32 @@ def find_sidecar(name: str, annotations: Path) -> list[Path]:
     folder = annotations.parent
     if beside := next(_texts_in(folder, name), None):
         return [beside]
+    near = [text for other in _folders_in(folder.resolve().parent) if (text := next(_texts_in(other, name), None))]
+    if near or within is None:
+        return near
+    return [text for other in _folders_below(within, _DEEPEST) if (text := next(_texts_in(other, name), None))]
+
+
+def _folders_in(folder: Path) -> list[Path]:
     try:
-        folders = sorted(path for path in folder.resolve().parent.iterdir() if path.is_dir() and path.name[0] != ".")
+        return sorted(path for path in folder.iterdir() if path.is_dir() and path.name[0] != ".")
     except OSError:
         return []
-    return [text for other in folders if (text := next(_texts_in(other, name), None))]
+
+
+def _folders_below(folder: Path, depth: int) -> Iterator[Path]:
+    for path in _folders_in(folder):
+        if not path.is_symlink():
+            yield path
+            if depth > 1:
+                yield from _folders_below(path, depth - 1)
 
 
 def _texts_in(folder: Path, name: str) -> Iterator[Path]:
     # The name as it stands comes first; a name in "x.txt" may still mean the file "x.text".
     for path in (document_path(folder, name, ""), *(document_path(folder, stem_of(name), s) for s in TEXT_SUFFIXES)):
         try:
-            if path.is_file():
+            if path.is_file() and not is_pipe_file(path):
                 yield path
         except OSError:
             continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hyperspan.diagnostics import LostMention
 from hyperspan.evaluation.matching import neighbours
 from hyperspan.mentions import Mention
 
@@ -14,9 +15,10 @@ OVERLAPS = ("none", "nested", "crossing", "shared part")
 _FIRST_THAT_HOLDS = ("crossing", "shared part", "nested")
 
 
-def parts_class(mention: Mention) -> str:
+def parts_class(mention: Mention | LostMention) -> str:
     """Return the class of a mention by its number of parts, one of `PARTS`."""
-    return str(len(mention.parts)) if len(mention.parts) < 4 else "4+"
+    n_parts = mention.n_parts if isinstance(mention, LostMention) else len(mention.parts)
+    return str(n_parts) if n_parts < 4 else "4+"
 
 
 def gap_class(gap: int) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hyperspan.diagnostics import LostMention
 from hyperspan.evaluation.breakdowns import GAPS, OVERLAPS, PARTS, gap_class, overlap_classes, parts_class
 from hyperspan.evaluation.matching import Comparison, Tokenize, comparisons, most_partners
 from hyperspan.mentions import Mention, Unit
@@ -87,6 +88,9 @@ class Evaluation:
         Over pairs of a word and the type of a mention it is in.
     n_units : int
         How many sentences or documents were compared.
+    n_lost : int
+        How many gold mentions were skipped in reading. They count as missed, in the classes of no gap and no overlap,
+        because nobody knows better; only `words` leaves them out.
     """
 
     all: Score
@@ -99,6 +103,7 @@ class Evaluation:
     relaxed: Score
     words: Score
     n_units: int
+    n_lost: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scores under the names that ``evaluate --json`` prints."""
@@ -112,6 +117,7 @@ class Evaluation:
             "by_overlap": _dicts(self.by_overlap),
             "relaxed": self.relaxed.as_dict(),
             "words": self.words.as_dict(),
+            "lost": self.n_lost,
         }
 
 
@@ -153,13 +159,15 @@ def evaluate(gold: Iterable[Unit], predicted: Iterable[Unit], *, tokenize: Token
 
 
 def score_of(comparison: Comparison) -> Score:
-    """Score the mentions of one sentence or document."""
-    return Score(len(comparison.right), len(comparison.spurious), len(comparison.missed))
+    """Score the mentions of one sentence or document; gold that was lost in reading is missed."""
+    n_missed = len(comparison.missed) + len(comparison.gold.lost)
+    return Score(len(comparison.right), len(comparison.spurious), n_missed)
 
 
 def discontiguous_score_of(comparison: Comparison) -> Score:
     """Score the discontiguous mentions of one sentence or document."""
-    return Score(*map(_n_discontiguous, (comparison.right, comparison.spurious, comparison.missed)))
+    found = Score(*map(_n_discontiguous, (comparison.right, comparison.spurious, comparison.missed)))
+    return found + Score(fn=_n_discontiguous(comparison.gold.lost))
 
 
 @dataclass(slots=True)
@@ -169,10 +177,12 @@ class Scorer:
     _scores: dict[str, Score] = field(default_factory=lambda: defaultdict(Score))
     _counts: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
     _n_units: int = 0
+    _n_lost: int = 0
 
     def add(self, comparison: Comparison) -> None:
         """Count one sentence or document."""
         self._n_units += 1
+        self._n_lost += len(comparison.gold.lost)
         score = score_of(comparison)
         self._scores["all"] += score
         if comparison.gold.is_discontiguous:
@@ -199,6 +209,7 @@ class Scorer:
             relaxed=scores["relaxed"],
             words=scores["words"],
             n_units=self._n_units,
+            n_lost=self._n_lost,
         )
 
     def _breakdown(self, breakdown: str, names: Iterable[str]) -> dict[str, Score]:
@@ -219,6 +230,9 @@ class Scorer:
                 self._counts["parts", parts_class(mention)][kind] += 1
                 self._counts["gap", gap_class(0 if in_words is None else in_words.gap)][kind] += 1
                 self._counts["overlap", overlaps.get(mention, "none")][kind] += 1
+        for lost in comparison.gold.lost:
+            for key in (("type", lost.type), ("parts", parts_class(lost)), ("gap", "0"), ("overlap", "none")):
+                self._counts[key][2] += 1
 
 
 def _overlaps(comparison: Comparison, mentions: Iterable[Mention]) -> dict[Mention, str]:
@@ -231,7 +245,7 @@ def _relaxed(comparison: Comparison) -> Score:
     # A mention of nothing but white space has no word to share, but is still its own partner.
     wordless = sum(mention not in comparison.in_words for mention in comparison.right)
     tp = most_partners(comparison.words_of(gold), comparison.words_of(predicted)) + wordless
-    return Score(tp, len(predicted) - tp, len(gold) - tp)
+    return Score(tp, len(predicted) - tp, len(gold) + len(comparison.gold.lost) - tp)
 
 
 def _word_score(comparison: Comparison) -> Score:
@@ -243,7 +257,7 @@ def _word_score(comparison: Comparison) -> Score:
     return Score(tp, len(predicted) - tp, len(gold) - tp)
 
 
-def _n_discontiguous(mentions: Iterable[Mention]) -> int:
+def _n_discontiguous(mentions: Iterable[Mention] | Iterable[LostMention]) -> int:
     return sum(mention.is_discontiguous for mention in mentions)
 
 

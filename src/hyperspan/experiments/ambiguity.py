@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hyperspan.ambiguity import round_trip
+from hyperspan.ambiguity.roundtrip import ANY_NUMBER, MOST_READ
 from hyperspan.experiments.cells import STRUCTURES, percent
 from hyperspan.experiments.plotting import COLOURS, bars, legend_above, new_figure
 from hyperspan.experiments.result import Column, Conclusion, Result, Row, beside, conclude, paper_columns
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 APART, ORIGINAL = "discontiguous", "all"
 DECODERS = ("all", "enough")
 VALUES = ("precision_error", "recall_error")
+
+EVERY = "all, any number of parts"
+"""What tags mean under ``all`` if any number of components may come together: the paper does not say which it is."""
 
 # Precision and recall error of the discontiguous subset, then of all sentences.
 _PUBLISHED = {
@@ -35,11 +39,12 @@ _PREDICTED = {"linear": 5463, "shared": 2020, "split": 2006}
 def published() -> list[Row]:
     """Return the published table."""
     rows = []
-    for (structure, decoder), numbers in _PUBLISHED.items():
+    known = {**_PUBLISHED, ("linear", EVERY): _PUBLISHED["linear", "all"]}
+    for (structure, decoder), numbers in known.items():
         for place, subset in enumerate((APART, ORIGINAL)):
             row = dict(zip(VALUES, numbers[2 * place : 2 * place + 2], strict=True))
             names = {"subset": subset, "structure": structure, "decoder": decoder}
-            read = _PREDICTED[structure] if (subset, decoder) == (APART, "all") else None
+            read = _PREDICTED[structure] if subset == APART and decoder != "enough" else None
             rows.append({**names, **row, "predicted": read})
     return rows
 
@@ -48,15 +53,16 @@ def run(run: Run) -> Result:
     """Encode and decode the mentions of train and dev."""
     dataset = run.data.largest
     sentences = (*dataset.split("train"), *dataset.split("dev"))
-    rows, readings = [], {}
+    rows: list[Row] = []
+    readings = {}
     for subset in (APART, ORIGINAL):
         run.progress.say(f"ambiguity: {subset} sentences of {dataset.name}")
         kept = [sentence for sentence in sentences if subset == ORIGINAL or sentence.is_discontiguous]
         table = round_trip(kept, max_components=run.settings.max_components, n_worst=0)
         readings[subset] = {name: table[name].as_dict()["mention_sets"] for name in STRUCTURES}
-        for decoder in DECODERS:
-            for structure in STRUCTURES:
-                errors = table[structure].errors[decoder]
+        for decoder in ("all", EVERY, "enough"):
+            for structure in STRUCTURES if decoder != EVERY else ("linear",):
+                errors = table[structure].errors[ANY_NUMBER if decoder == EVERY else decoder]
                 rows.append(
                     {
                         "subset": subset,
@@ -68,6 +74,7 @@ def run(run: Run) -> Result:
                         "gold": errors.gold,
                         "lost": errors.gold - errors.right,
                         "left_out": table[structure].left_out,
+                        "unread": table[structure].lost,
                         "truncated": errors.truncated,
                     }
                 )
@@ -83,13 +90,19 @@ def run(run: Run) -> Result:
         Column("predicted", "read"),
         Column("gold", "gold"),
         Column("left_out", "not written"),
+        Column("unread", "not read"),
         *paper_columns((*values, Column("predicted", "read"))),
     )
     notes = [
-        f"On train and dev of {dataset.name}. 'not written' are mentions that a structure cannot encode.",
-        "The paper's recall errors under 'all' are 6 (19) mentions with defects in its data, which our readers count "
-        "and skip before.",
+        f"On train and dev of {dataset.name}. 'not written' are mentions that a structure cannot encode, 'not read' "
+        "those that were skipped in reading; both count as lost. The paper's recall errors under 'all' are 6 (19) "
+        "mentions with defects in its data.",
+        f"Under 'all' tags are read with up to {run.settings.max_components} parts a mention, as the hypergraphs are, "
+        "and with any number of parts. Which of them the paper's figure is it does not say, so it stands beside both.",
     ]
+    truncated = sum(row["truncated"] for row in rows)
+    if truncated:
+        notes.append(f"In {truncated:,} cases reading stopped at {MOST_READ:,} mentions of a sentence.")
     if not dataset.paper:
         notes.append("The published numbers are of other data and only show the pattern.")
     table_rows = beside(rows, published(), ("subset", "structure", "decoder"), (*VALUES, "predicted"))
@@ -131,8 +144,9 @@ def conclusions(rows: Sequence[Row]) -> Iterator[Conclusion]:
         "All models are complete: 'all' loses no mention that can be written",
         [
             (
-                f"{structure}, {subset}: {row['lost']:,} of {row['gold']:,} lost, {row['left_out']:,} not written",
-                row["lost"] <= row["left_out"],
+                f"{structure}, {subset}: {row['lost'] - row['unread']:,} of {row['gold']:,} lost, "
+                f"{row['left_out']:,} not written",
+                row["lost"] - row["unread"] <= row["left_out"],
             )
             for structure in STRUCTURES
             for subset in (APART, ORIGINAL)
@@ -174,4 +188,5 @@ EXPERIMENT = Experiment(
     ("train", "dev"),
     run,
     plot,
+    trains=False,
 )

@@ -117,4 +117,5 @@ EXPERIMENT = Experiment(
     (),
     run,
     plot,
+    trains=False,
 )

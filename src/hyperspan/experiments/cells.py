@@ -22,10 +22,10 @@ TRAINING = ("Train-Disc", "Train-Orig")
 STRUCTURES = ("linear", "shared", "split")
 """The three of the paper."""
 
-EXACT, FORMULA = "exact", "published"
-
-MODELS: dict[str, Over] = {FORMULA: "published", EXACT: "encodings"}
-"""The paper's formula, and probabilities that are exactly that: over distinct encodings. The chain is always exact."""
+ENCODINGS: Over = "encodings"
+DERIVATIONS: Over = "derivations"
+"""The two readings of the paper's normaliser. Its printed formula sums over hypergraphs, which is over distinct
+encodings; the recursion that it names sums over derivations, if a node is expanded once for each parent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,8 @@ class Cell:
     dataset : Dataset
     training : {"Train-Disc", "Train-Orig"}
     structure : {"linear", "shared", "split"}
-    model : {"published", "exact"}
+    model : {"derivations", "encodings"}
+        What probabilities are over.
     penalties : tuple of float
         The values of λ to choose from, on development data with ``enough``.
     """
@@ -45,7 +46,7 @@ class Cell:
     dataset: Dataset
     training: str
     structure: str
-    model: str
+    model: Over
     penalties: tuple[float, ...]
 
     @property
@@ -60,9 +61,9 @@ class Cell:
         )
 
 
-def models_of(structure: str) -> tuple[str, ...]:
-    """Return the models of a structure: the chain has only one, which is exact."""
-    return (EXACT,) if structure == "linear" else (FORMULA, EXACT)
+def models_of(structure: str) -> tuple[Over, ...]:
+    """Return the models of a structure: the chain has only one, over tag sequences."""
+    return (ENCODINGS,) if structure == "linear" else (DERIVATIONS, ENCODINGS)
 
 
 def cell_scores(run: Run, cell: Cell) -> dict[str, Any]:
@@ -89,7 +90,7 @@ def _make(run: Run, cell: Cell) -> dict[str, Any]:
         recognizer = run.options.train(
             train,
             structure=cell.structure,
-            over=MODELS[cell.model],
+            over=cell.model,
             l2=penalty,
             on_iteration=run.progress.iteration,
         )

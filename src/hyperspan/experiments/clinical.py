@@ -10,15 +10,17 @@ does not have.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from hyperspan.corpora import find_items, stream_item
+from hyperspan.corpora import Format, Item, find_items, stream_item
 from hyperspan.corpora.files import stream_lines
+from hyperspan.corpora.sidecars import TEXT_SUFFIXES, find_sidecar
 from hyperspan.corpora.splitting import assign_splits
 from hyperspan.diagnostics import Diagnostics, quoted
-from hyperspan.errors import CorpusError, UsageError
+from hyperspan.errors import CorpusError, FormatError, UsageError
 from hyperspan.mentions import Sentence
 from hyperspan.text import as_sentences
 
@@ -34,27 +36,95 @@ _FOLDERS = ("train", "dev", "test")
 def read_release(
     folder: Path, wanted: Sequence[str], format: str | None, diagnostics: Diagnostics
 ) -> dict[str, tuple[Sentence, ...]]:
-    """Read the sentences of each split; a file belongs to the split that a folder above it has in its name.
+    """Read the sentences of each split; a file belongs to the split that a folder above it, or above its report, names.
+
+    Releases are read as they are laid out: annotations and reports may be folders apart, training data in Knowtator XML
+    and test data in pipe files.
 
     Raises
     ------
     UsageError
         If a split that is wanted is not there.
     """
-    found, items = find_items(folder, format)
-    splits: dict[str, list[Sentence]] = {name: [] for name in wanted}
-    for item in items:
-        split = split_of_folders(item.path.relative_to(item.root).parts[:-1]) or item.split
-        if split in splits:
-            units = stream_item(replace(item, split=split), found, diagnostics)
-            splits[split].extend(as_sentences(units, diagnostics))
-    for name, sentences in splits.items():
-        if not sentences:
-            raise UsageError(
-                f"{folder} has nothing for the split {name!r}; expected folders with {' and '.join(wanted)} in their "
-                "names, each with the reports and their .pipe files"
-            )
-    return {name: tuple(sentences) for name, sentences in splits.items()}
+    items: dict[str, dict[str, Item]] = {name: {} for name in wanted}
+    formats: dict[str, Format] = {}
+    for found, item in _annotations(folder, format):
+        split = split_of(item)
+        if split in items and formats.setdefault(split, found) is found:  # the first format that has the split
+            items[split].setdefault(_report_name(item.path), replace(item, split=split))
+    splits: dict[str, tuple[Sentence, ...]] = {}
+    for name in wanted:
+        units = (unit for item in items[name].values() for unit in stream_item(item, formats[name], diagnostics))
+        splits[name] = tuple(as_sentences(units, diagnostics))
+        if not splits[name]:
+            raise UsageError(f"{folder} has nothing for the split {name!r}; {_missing(folder, name, items[name])}")
+    return splits
+
+
+def _annotations(folder: Path, format: str | None) -> Iterator[tuple[Format, Item]]:
+    """Yield the files of annotations: pipe files before Knowtator XML, because those are scored officially."""
+    any_found = False
+    for name in ("semeval", "knowtator") if format is None else (format,):
+        try:
+            found, items = find_items(folder, name)
+        except FormatError:
+            if not folder.is_dir():
+                raise
+            continue
+        for item in items:
+            any_found = True
+            yield found, item
+    if not any_found:
+        raise UsageError(
+            f"{folder} has no annotations; {_reports_seen(folder)}. Expected pipe files (.pipe, .pipe.txt, or .txt "
+            "such as Task1Gold_SN2012/Gold_SN2012/NAME.txt) or Knowtator XML (NAME.txt.knowtator.xml)"
+        )
+
+
+def split_of(item: Item) -> str:
+    """Return the split of a file of annotations: what a folder above it is called, or else one above its report."""
+    here = split_of_folders(item.path.relative_to(item.root).parts[:-1]) or item.split
+    if here:
+        return here
+    reports = find_sidecar(f"{_report_name(item.path)}.txt", item.path, item.root)
+    root = item.root.resolve()
+    return split_of_folders(reports[0].resolve().relative_to(root).parts[:-1]) if reports else ""
+
+
+def _report_name(path: Path) -> str:
+    """Return the name of the report that a file of annotations is about.
+
+    Examples
+    --------
+    >>> [_report_name(Path(name)) for name in ("7-ECHO_REPORT.pipe.txt", "7-ECHO_REPORT.txt.knowtator.xml", "7.txt")]
+    ['7-ECHO_REPORT', '7-ECHO_REPORT', '7']
+    """
+    name = path.name
+    for suffix in (".knowtator.xml", ".xml", ".txt", ".text", ".pipe"):
+        name = name[: -len(suffix)] if name.lower().endswith(suffix) else name
+    return name
+
+
+def _missing(folder: Path, split: str, items: Mapping[str, Item]) -> str:
+    """Say what a split lacks: annotations, or the reports that they are about."""
+    if items:
+        name, first = next(iter(items.items()))
+        return (
+            f"there are annotations of {len(items):,} reports in {first.path.parent.relative_to(folder)}, but not "
+            f"their texts; expected {name}.txt in a folder such as Task1{split.title()}SetCorpus/ALLREPORTS"
+        )
+    return (
+        f"expected annotations in a folder with {split} in its name, such as Task1{split.title()}SetGOLD, or "
+        f"annotations whose reports are in one; {_reports_seen(folder)}"
+    )
+
+
+def _reports_seen(folder: Path) -> str:
+    counts = Counter(
+        path.parent.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.suffix in TEXT_SUFFIXES
+    )
+    seen = ", ".join(f"{count:,} in {place}" for place, count in counts.most_common(5))
+    return f"text files seen: {seen}" if seen else "there is no text file in it either"
 
 
 def split_of_folders(folders: Sequence[str]) -> str:
@@ -129,7 +199,9 @@ def with_roots(sentences: Iterable[Sentence], roots: Mapping[str, str]) -> Itera
     ['B', 'N']
     """
     for sentence in sentences:
-        yield sentence.with_mentions(
+        mentions = tuple(
             replace(mention, type=roots.get(str(mention.attributes.get("cui", "")), NO_ROOT))
             for mention in sentence.mentions
         )
+        lost = tuple(lost._replace(type=NO_ROOT) for lost in sentence.lost)  # their codes were not kept
+        yield replace(sentence, mentions=mentions, lost=lost)

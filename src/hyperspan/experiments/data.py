@@ -16,7 +16,7 @@ from hyperspan.errors import UsageError
 from hyperspan.experiments.clinical import large_setting, read_release, read_semantic_roots, small_setting, with_roots
 from hyperspan.experiments.settings import Settings
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.text import annotator, as_sentences
+from hyperspan.text import Annotator, annotator, as_sentences
 
 QUICK_DISCONTIGUOUS, QUICK_OTHERS = 60, 90
 """So many sentences with and without a discontiguous mention are kept of every split under ``--quick``."""
@@ -149,6 +149,7 @@ class Dataset:
                     "sentences": len(sentences),
                     "discontiguous_sentences": sum(sentence.is_discontiguous for sentence in sentences),
                     "mentions": sum(len(sentence.mentions) for sentence in sentences),
+                    "lost": sum(len(sentence.lost) for sentence in sentences),
                 }
                 for name, sentences in self.splits.items()
             },
@@ -169,12 +170,15 @@ class Data:
         What was given.
     skipped : dict
         How many defects of each kind were skipped while reading.
+    annotator : dict
+        Who gave parts of speech and lemmas.
     """
 
     datasets: tuple[Dataset, ...] = ()
     typed: tuple[Dataset, ...] = ()
     source: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
+    annotator: dict[str, Any] = field(default_factory=dict)
 
     @property
     def largest(self) -> Dataset:
@@ -188,7 +192,7 @@ class Data:
             for name, sentences in dataset.splits.items():
                 digest.update(f"{dataset.name}/{name}".encode())
                 for sentence in sentences:
-                    mentions = [(mention.type, mention.parts) for mention in sentence.mentions]
+                    mentions = [*((mention.type, mention.parts) for mention in sentence.mentions), *sentence.lost]
                     known = (sentence.tokens, mentions, dict(sentence.attributes), dict(sentence.columns))
                     digest.update(repr(known).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
@@ -199,6 +203,7 @@ class Data:
             "given": self.source,
             "datasets": [dataset.summary() for dataset in self.datasets],
             "skipped": self.skipped,
+            "annotator": self.annotator,
             "digest": self.digest(),
         }
 
@@ -208,7 +213,8 @@ def load(source: Source, settings: Settings) -> Data:
     source.check()
     diagnostics = Diagnostics(source.on_error)
     datasets = tuple(_clinical(source, settings, diagnostics) if source.is_clinical else [_given(source, diagnostics)])
-    datasets = tuple(_prepared(dataset, settings) for dataset in datasets)
+    chosen = annotator(settings.annotator)
+    datasets = tuple(_prepared(dataset, settings, chosen) for dataset in datasets)
     typed: tuple[Dataset, ...] = ()
     if source.mrsty is not None:
         roots = read_semantic_roots(source.mrsty, {cui for dataset in datasets for cui in _cuis(dataset)})
@@ -216,7 +222,7 @@ def load(source: Source, settings: Settings) -> Data:
             replace(dataset.changed(lambda sentences: with_roots(sentences, roots)), name=f"{dataset.name} with types")
             for dataset in datasets
         )
-    return Data(datasets, typed, source.as_dict(), dict(sorted(diagnostics.counts.items())))
+    return Data(datasets, typed, source.as_dict(), dict(sorted(diagnostics.counts.items())), chosen.record())
 
 
 def _clinical(source: Source, settings: Settings, diagnostics: Diagnostics) -> Iterable[Dataset]:
@@ -263,7 +269,7 @@ def _by_split(units: Iterable[Any], diagnostics: Diagnostics) -> dict[str, tuple
     return {name: tuple(splits[name]) for name in SPLITS if name in splits}
 
 
-def _prepared(dataset: Dataset, settings: Settings) -> Dataset:
+def _prepared(dataset: Dataset, settings: Settings, chosen: Annotator) -> Dataset:
     if settings.types:
         unknown = [type for type in settings.types if type not in dataset.types]
         if unknown:
@@ -274,15 +280,14 @@ def _prepared(dataset: Dataset, settings: Settings) -> Dataset:
         dataset = dataset.changed(lambda sentences: of_types(sentences, settings.types))
     if settings.quick:
         dataset = dataset.changed(thinned)
-    if settings.annotator != "none":
-        dataset = dataset.changed(annotator(settings.annotator).annotate)
-    return dataset
+    return dataset.changed(chosen.annotate) if chosen.columns else dataset
 
 
 def of_types(sentences: Iterable[Sentence], types: Sequence[str]) -> Iterable[Sentence]:
     """Yield all sentences, with their mentions of some types only."""
     for sentence in sentences:
-        yield sentence.with_mentions(mention for mention in sentence.mentions if mention.type in types)
+        kept = tuple(mention for mention in sentence.mentions if mention.type in types)
+        yield replace(sentence, mentions=kept, lost=tuple(lost for lost in sentence.lost if lost.type in types))
 
 
 def thinned(sentences: Sequence[Sentence]) -> list[Sentence]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hyperspan.experiments.cells import EXACT, FORMULA, STRUCTURES, Cell, cell_scores, models_of
+from hyperspan.experiments.cells import DERIVATIONS, ENCODINGS, STRUCTURES, Cell, cell_scores, models_of
 from hyperspan.experiments.plotting import COLOURS, bars, legend_above, new_figure
 from hyperspan.experiments.result import Column, Conclusion, Result, Row, beside, conclude, paper_columns
 from hyperspan.experiments.run import Experiment, NotPossible, Run
@@ -89,10 +89,10 @@ def conclusions(rows: Sequence[Row], single: Mapping[tuple[str, str], float]) ->
             for (structure, model), f1 in single.items()
         ),
     )
-    chain = total["linear", EXACT]
-    for model, in_words in ((FORMULA, "the paper’s formula"), (EXACT, "exact probabilities")):
+    chain = total["linear", ENCODINGS]
+    for model in (DERIVATIONS, ENCODINGS):
         yield conclude(
-            f"With several types too the hypergraphs are better than the chain ({in_words})",
+            f"With several types too the hypergraphs are better than the chain (over {model})",
             (
                 (f"{structure} {total[structure, model]:.1f} > linear {chain:.1f}", total[structure, model] > chain)
                 for structure in ("shared", "split")
@@ -110,7 +110,7 @@ def plot(document: Mapping[str, Any]) -> Figure:
         f"{structure} ({model})": [at.get((structure, model, type)) for type in types] for structure, model in names
     }
     figure, (panel,) = new_figure(width=2.0 + 1.3 * len(types))
-    hatches = ["//" if model == FORMULA else "" for _, model in names]
+    hatches = ["//" if model == DERIVATIONS else "" for _, model in names]
     bars(panel, types, series, [COLOURS[structure] for structure, _ in names], hatches)
     panel.set_ylabel("F1 on discontiguous sentences (%)")
     panel.tick_params(axis="x", labelrotation=30 if len(types) > 6 else 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from hyperspan.experiments.cells import FORMULA, STRUCTURES, TRAINING, Cell, cell_scores, models_of
+from hyperspan.experiments.cells import DERIVATIONS, STRUCTURES, TRAINING, Cell, cell_scores, models_of
 from hyperspan.experiments.plotting import COLOURS, MARKS, legend_above, new_figure
 from hyperspan.experiments.result import Column, Result, Row, beside, conclude, paper_columns
 from hyperspan.experiments.run import Experiment, Run
@@ -73,7 +73,8 @@ def run(run: Run) -> Result:
     )
     notes = (
         "F1 on the development sentences with a discontiguous mention, with 'enough'; of equals the strongest is "
-        "chosen. Every penalty has the same number of iterations, from zero.",
+        "chosen. Every penalty has the same number of iterations, from "
+        + ("zero weights." if run.settings.as_published else "biases at the logarithms of frequencies, all else zero."),
     )
     return Result(columns, beside(rows, published(), KEYS, ["l2"]), published(), conclusions, notes)
 
@@ -93,7 +94,7 @@ def plot(document: Mapping[str, Any]) -> Figure:
                     [row[f"f1_{penalty:g}"] for penalty in penalties],
                     marker=MARKS[structure],
                     color=COLOURS[structure],
-                    linestyle="--" if model == FORMULA else "-",
+                    linestyle="--" if model == DERIVATIONS else "-",
                     label=f"{structure} ({model})",
                 )
         panel.set_xscale("log", base=2)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from hyperspan.corpora.files import writing
 from hyperspan.environment import environment
 from hyperspan.errors import UsageError
+from hyperspan.experiments import as_published
 from hyperspan.experiments.data import Data
 from hyperspan.experiments.result import Result
 from hyperspan.experiments.settings import Settings
@@ -73,6 +74,8 @@ class Experiment:
         Does it.
     plot : callable, optional
         Draws what its JSON holds.
+    trains : bool
+        Whether it trains models, so that features and the like matter.
     """
 
     name: str
@@ -81,6 +84,7 @@ class Experiment:
     needs: tuple[str, ...]
     run: Callable[[Run], Result]
     plot: Callable[[Mapping[str, Any]], Figure] | None = None
+    trains: bool = True
 
 
 @dataclass
@@ -110,6 +114,9 @@ class Run:
         """What all trainings have in common; templates whose resource is not there are left out once and for all."""
         settings = self.settings
         clusters = None if settings.clusters is None else Clusters.load(settings.clusters)
+        if clusters is None and settings.as_published:
+            self.progress.say("Brown clusters of all text")
+            clusters = as_published.clusters_of(self.data, settings)
         lexicon = None if settings.lexicon is None else Lexicon.load(settings.lexicon)
         extractor = Extractor(settings.features, clusters, lexicon, threads=settings.threads)
         extractor.fit(self.data.largest.split("train"))
@@ -122,6 +129,7 @@ class Run:
             settings.max_components,
             settings.max_iterations,
             settings.threads,
+            settings.as_published,
         )
 
     @cached_property
@@ -162,6 +170,9 @@ class Run:
         result = experiment.run(self)
         if self.settings.quick:
             result = replace(result, notes=(*result.notes, QUICK_NOTE))
+        if self.settings.as_published and experiment.trains:
+            told = as_published.notes(self.data, self.settings, self.options.clusters)
+            result = replace(result, notes=(*result.notes, *told))
         document = {
             "experiment": experiment.name,
             "title": experiment.title,

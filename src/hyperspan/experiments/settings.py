@@ -37,6 +37,8 @@ class Settings:
         The most parts of a mention.
     features, annotator, clusters, lexicon
         As in ``hyperspan train``; the last two are files.
+    as_published : bool
+        Everything as near to the paper's set-up as can be, see `hyperspan.experiments.as_published`.
     """
 
     quick: bool = False
@@ -50,6 +52,7 @@ class Settings:
     annotator: str = "none"
     clusters: str | None = None
     lexicon: str | None = None
+    as_published: bool = False
 
     @classmethod
     def of(
@@ -58,9 +61,12 @@ class Settings:
         quick: bool = False,
         max_iterations: int | None = None,
         penalties: tuple[float, ...] | None = None,
+        as_published: bool = False,
+        features: str = "default",
+        annotator: str = "none",
         **others: Any,
     ) -> Settings:
-        """Return settings where what is not given depends on ``quick``.
+        """Return settings where what is not given depends on ``quick`` and ``as_published``.
 
         Examples
         --------
@@ -71,7 +77,19 @@ class Settings:
             max_iterations = QUICK_ITERATIONS if quick else DEFAULT_ITERATIONS
         if penalties is None:
             penalties = QUICK_PENALTIES if quick else L2_CHOICES
-        return cls(quick=quick, max_iterations=max_iterations, penalties=penalties, **others)
+        if as_published:
+            if features not in ("default", "published"):
+                raise UsageError(f"--as-published takes the published features, but --features is {features!r}")
+            features, annotator = "published", "auto" if annotator == "none" else annotator
+        return cls(
+            quick=quick,
+            max_iterations=max_iterations,
+            penalties=penalties,
+            as_published=as_published,
+            features=features,
+            annotator=annotator,
+            **others,
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""

@@ -29,6 +29,7 @@ class Options:
     max_components: int
     max_iterations: int
     threads: int
+    from_zero: bool = False
 
     def train(
         self,
@@ -51,6 +52,7 @@ class Options:
             max_components=self.max_components,
             max_iterations=self.max_iterations,
             n_threads=self.threads,
+            initial_weights="zero" if self.from_zero else "frequencies",
         )
         return recognizer.fit(sentences, on_iteration=on_iteration)
 
@@ -121,7 +123,7 @@ def read_best(over: Distribution) -> tuple[tuple[Mention, ...], tuple[Mention, .
     the derivation expands a node in the same best way wherever it comes, so its edges are a hypergraph indeed.
     """
     best = over.best()
-    if best.mentions is not None and over.over != "published":
+    if best.mentions is not None and over.over != "derivations":
         return best.mentions, best.mentions
     edges = tuple(sorted(set(best.edges)))
     return decode_enough(over.structure, edges).mentions, decode_all(over.structure, edges).mentions

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cache
 from typing import Any
 
 from hyperspan.errors import StructureError
@@ -21,7 +22,7 @@ DISTRIBUTIONS: dict[str, dict[str, type[BatchDistribution[Any]]]] = {
 }
 """The distributions of each kind of structure, by name; the first is the default."""
 
-_OLD_NAMES = {"published": "derivations"}
+_OLD_NAME = "published"
 
 
 def register_distribution(kind: str, distribution: type[BatchDistribution[Any]]) -> None:
@@ -35,16 +36,26 @@ def distribution_names() -> tuple[str, ...]:
 
 
 def current_name(name: str) -> str:
-    """Return the name under which a distribution goes now; says so once where it is an old one.
+    """Return the name under which a distribution goes now; says so, once, where it is an old one.
 
     Examples
     --------
     >>> current_name("encodings")
     'encodings'
     """
-    if name in _OLD_NAMES:
-        _log.warning("the distribution %r is called %r now", name, _OLD_NAMES[name])
-    return _OLD_NAMES.get(name, name)
+    if name == _OLD_NAME:
+        _tell_old_name()
+        return "derivations"
+    return name
+
+
+@cache
+def _tell_old_name() -> None:
+    _log.warning(
+        "the distribution %r is now called 'derivations': that the paper summed over derivations is our inference, not "
+        "its formula. It is trained without a prior now; a model that was trained with one keeps it",
+        _OLD_NAME,
+    )
 
 
 def distribution_class(structure: Structure, name: str = "encodings") -> type[BatchDistribution[Any]]:

@@ -133,9 +133,9 @@ def _search(
     dev_block = extractor.transform(dev if scores_dev else [])
     fingerprint = _fingerprint(settings, written_as.types, block, gold, penalties, dev, dev_block)
     checkpointer = Checkpointer(options.checkpoint, fingerprint, note)
-    search = (checkpointer.load() if options.resume else None) or new_search(
-        objective.of_model(first_weights(written_as, gold, parameters)), penalties
-    )
+    from_zero = settings.initial_weights == "zero"
+    first = scorer.weights if from_zero else first_weights(written_as, gold, parameters)
+    search = (checkpointer.load() if options.resume else None) or new_search(objective.of_model(first), penalties)
 
     def dev_f1(weights: NDArray[np.float64]) -> float:
         batch = replace(scorer, weights=objective.to_model(weights)).scores_of(dev_block)
@@ -203,6 +203,7 @@ def _fingerprint(
         settings.distribution,
         settings.frequent,
         settings.tolerance,
+        settings.initial_weights,
     ]
     digest.update(repr((chosen, types, tuple(penalties))).encode("utf-8", "surrogatepass"))
     for array in (block.first_feature, block.feature, *gold[:3]):

@@ -53,7 +53,7 @@ class Recognizer:
     max_components : int
         The most parts a mention can have, 1 to 5.
     distribution : {"encodings", "mention-sets", "derivations"}
-        What probabilities are over.
+        What probabilities are over; ``"published"`` is an old name of the last.
     l2 : float or "auto"
         The penalty on weights; ``auto`` tries several on development data.
     features : str or path
@@ -80,6 +80,8 @@ class Recognizer:
         Which documents are held out for ``l2="auto"`` without development data.
     scorer : str
         Who scores edges: ``linear`` weights over features, or another that has been registered.
+    initial_weights : {"frequencies", "zero"}
+        Where the search begins: biases under which every choice is as frequent as in the training data, or all zero.
 
     Examples
     --------
@@ -116,6 +118,7 @@ class Recognizer:
         n_threads: int = 2,
         seed: int = 0,
         scorer: str = "linear",
+        initial_weights: Literal["frequencies", "zero"] = "frequencies",
     ) -> None:
         self.structure = structure
         self.max_components = max_components
@@ -133,6 +136,7 @@ class Recognizer:
         self.n_threads = n_threads
         self.seed = seed
         self.scorer = scorer
+        self.initial_weights = initial_weights
 
     # Learning
 

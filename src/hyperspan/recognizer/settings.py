@@ -42,6 +42,7 @@ class Settings:
     n_threads: int
     seed: int
     scorer: str = "linear"
+    initial_weights: Literal["frequencies", "zero"] = "frequencies"
 
     def check(self) -> None:
         """Refuse what makes no sense; structure, features and annotator are looked at where they are made.
@@ -63,6 +64,8 @@ class Settings:
         if not (isinstance(self.tolerance, Real) and 0.0 <= self.tolerance < 1.0):
             raise UsageError(f"tolerance is {self.tolerance!r}; expected a number from 0 to below 1")
         distribution_class(structure(self.structure, ["any"], self.max_components), self.distribution)
+        if self.initial_weights not in ("frequencies", "zero"):
+            raise UsageError(f"initial_weights is {self.initial_weights!r}; expected 'frequencies' or 'zero'")
         check_threshold(self.threshold)
 
 

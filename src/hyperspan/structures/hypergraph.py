@@ -172,7 +172,8 @@ class Hypergraph:
         """Return every mention on some path of an encoding, or as few as use every link of it.
 
         Under ``all`` this includes every mention that was encoded. Under ``enough`` it is a smallest set of mentions
-        whose paths together use every link, see `hyperspan.structures.cover`.
+        whose paths together use every link: of several such sets the one with the least Σ(words)², then the first in
+        the order end < stay < gap at the first difference, see `hyperspan.structures.cover`.
 
         Examples
         --------
@@ -182,7 +183,7 @@ class Hypergraph:
         >>> [mention.parts for mention in structure.decode(encoding, "all").mentions]
         [((0, 1), (3, 4)), ((0, 1), (4, 5)), ((1, 2), (3, 4)), ((1, 2), (4, 5))]
         >>> [mention.parts for mention in structure.decode(encoding, "enough").mentions]
-        [((0, 1), (3, 4)), ((1, 2), (4, 5))]
+        [((0, 1), (4, 5)), ((1, 2), (3, 4))]
         """
         check_limit(limit)
         blocks = self.edges_of(encoding)

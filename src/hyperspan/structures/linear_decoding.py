@@ -95,7 +95,7 @@ def all_readings(structure: Linear, encoding: Encoding, most_components: int | N
                     yield mention
 
 
-def enough_readings(structure: Linear, encoding: Encoding) -> Iterator[Mention]:
+def enough_readings(structure: Linear, encoding: Encoding, *, left_first: bool = False) -> Iterator[Mention]:
     """Yield the mentions of one plausible reading, each once; all of them are among `all_readings`.
 
     - Heads come from left to right. Each forms at most two mentions with unused bodies: one with the nearest on its
@@ -109,11 +109,15 @@ def enough_readings(structure: Linear, encoding: Encoding) -> Iterator[Mention]:
 
     Body means part of a mention with a gap, so an adjacent body is passed over in favour of the next, and no more
     bodies come together than ``max_components``.
+
+    The paper takes bodies "starting from the closest ones from its left", which can also mean that a head takes both
+    from its left as long as there are any: that is ``left_first``. On Chia and PGxCorpus the two readings differ in one
+    mention of 40,945, and in none of 6,761.
     """
-    return _enough(structure, components(structure, encoding))
+    return _enough(structure, components(structure, encoding), left_first)
 
 
-def _enough(structure: Linear, found: Sequence[Component]) -> Iterator[Mention]:
+def _enough(structure: Linear, found: Sequence[Component], left_first: bool) -> Iterator[Mention]:
     for of_type in _by_type(found):
         bodies = [component for component in of_type if component.kind == "body"]
         heads = [component for component in of_type if component.kind == "head"]
@@ -121,7 +125,7 @@ def _enough(structure: Linear, found: Sequence[Component]) -> Iterator[Mention]:
             bodies = []
         used = set()
         for head in heads:
-            for body in _bodies_of(head, bodies):
+            for body in _bodies_of(head, bodies, left_first):
                 used.add(head)
                 yield _joined([head, body])
         for group in _groups(bodies, structure.max_components):
@@ -135,13 +139,13 @@ def _enough(structure: Linear, found: Sequence[Component]) -> Iterator[Mention]:
                 yield _joined([head])
 
 
-def _bodies_of(head: Component, bodies: list[Component]) -> list[Component]:
+def _bodies_of(head: Component, bodies: list[Component], left_first: bool) -> list[Component]:
     """Take the bodies of a head out of those that are unused, which are in order."""
     middle = bisect_left(bodies, head.start, key=_start)
     # Three on either side hold the two nearest, whether or not the first of them touches the head.
     left = [body for body in reversed(bodies[max(0, middle - 3) : middle]) if body.end < head.start]
     right = [body for body in bodies[middle : middle + 3] if body.start > head.end]
-    taken = [*left[:1], *right, *left[1:]][:2]
+    taken = ([*left, *right] if left_first else [*left[:1], *right, *left[1:]])[:2]
     for body in taken:
         del bodies[bisect_left(bodies, body.start, key=_start)]
     if len(bodies) == 1 and (bodies[0].end < head.start or bodies[0].start > head.end):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, LostMention, quoted
 from hyperspan.errors import AlignmentError, MentionError
 from hyperspan.mentions import (
     Document,
@@ -98,10 +98,10 @@ def _sentences(
     diagnostics: Diagnostics,
 ) -> list[Sentence]:
     attributes = _attributes(document)
-    mentions = _place_mentions(document, [offsets for _, offsets in parts], diagnostics)
+    mentions, lost = _place_mentions(document, [offsets for _, offsets in parts], diagnostics)
     return [
-        _sentence(document, tokens, placed, _with_section(attributes, section_at(sections, start)))
-        for tokens, placed, (start, _) in zip(parts, mentions, spans, strict=True)
+        _sentence(document, tokens, placed, _with_section(attributes, section_at(sections, start)), lost.get(index, ()))
+        for index, (tokens, placed, (start, _)) in enumerate(zip(parts, mentions, spans, strict=True))
     ]
 
 
@@ -114,8 +114,8 @@ def whole_sentence(document: Document, diagnostics: Diagnostics | None = None) -
     ('One', '.', 'Two', '.')
     """
     ((tokens,),) = tokenize_parts([document.text], [[(0, len(document.text))]])
-    (mentions,) = _place_mentions(document, [tokens[1]], diagnostics or Diagnostics())
-    return _sentence(document, tokens, mentions, _attributes(document))
+    (mentions,), lost = _place_mentions(document, [tokens[1]], diagnostics or Diagnostics())
+    return _sentence(document, tokens, mentions, _attributes(document), lost.get(0, ()))
 
 
 def as_sentences(
@@ -223,7 +223,10 @@ def join_sentences(sentences: Sequence[Sentence], text: str | None = None) -> Do
         for sentence, places in zip(sentences, offsets, strict=True)
         for mention in sentence.mentions
     ]
-    return Document(first.doc, text, tuple(mentions), _shared_attributes(sentences), first.split, first.place)
+    lost = tuple(mention for sentence in sentences for mention in sentence.lost)
+    return Document(
+        first.doc, text, tuple(mentions), _shared_attributes(sentences), first.split, first.place, lost=lost
+    )
 
 
 def _attributes(document: Document) -> Mapping[str, Any]:
@@ -238,21 +241,31 @@ def _with_section(attributes: Mapping[str, Any], section: str | None) -> Mapping
 
 
 def _sentence(
-    document: Document, found: Tokens, mentions: Iterable[Mention], attributes: Mapping[str, Any]
+    document: Document,
+    found: Tokens,
+    mentions: Iterable[Mention],
+    attributes: Mapping[str, Any],
+    lost: tuple[LostMention, ...],
 ) -> Sentence:
     tokens, offsets = found
     return unchecked_sentence(
-        tokens, in_order(mentions), document.doc, attributes, offsets, document.split, document.place
+        tokens, in_order(mentions), document.doc, attributes, offsets, document.split, document.place, lost
     )
 
 
 def _place_mentions(
     document: Document, offsets: Sequence[Sequence[Span]], diagnostics: Diagnostics
-) -> list[dict[Mention, Mention]]:
-    """Return the mentions of each sentence, as token offsets in it, each with the mention it was."""
+) -> tuple[list[dict[Mention, Mention]], dict[int, tuple[LostMention, ...]]]:
+    """Return the mentions of each sentence, as token offsets in it, each with the mention it was; and those it lost.
+
+    A mention that is lost belongs to the sentence in which it begins; one that the reader skipped, whose place nobody
+    knows, to the first.
+    """
     placed: list[dict[Mention, Mention]] = [{} for _ in offsets]
+    lost = {0: document.lost} if document.lost else {}
     if not document.mentions:
-        return placed
+        return placed, lost
+    before = diagnostics.take_lost()
     all_offsets = [span for places in offsets for span in places]
     first_tokens = [0]
     for places in offsets:
@@ -260,7 +273,11 @@ def _place_mentions(
     for mention in document.mentions:
         aligned = _align(document, mention, all_offsets, diagnostics)
         if aligned is None:
+            first = bisect_right(all_offsets, mention.start, key=_start)
+            index = max(0, bisect_right(first_tokens, max(0, first - 1)) - 1)
+            lost[index] = lost.get(index, ()) + diagnostics.take_lost()
             continue
+        diagnostics.take_lost()  # what was widened is not lost
         index = bisect_right(first_tokens, aligned.start) - 1
         if aligned.end > first_tokens[index + 1]:
             last = bisect_right(first_tokens, aligned.end - 1) - 1
@@ -271,6 +288,7 @@ def _place_mentions(
                 mention,
                 f"lies in {last - index + 1} sentences; expected it in one",
             )
+            lost[index] = lost.get(index, ()) + diagnostics.take_lost()
             continue
         here = aligned.shift(-first_tokens[index])
         if here in placed[index]:
@@ -278,7 +296,12 @@ def _place_mentions(
             _report(diagnostics, "duplicate", document, mention, f"covers the same tokens as {other}")
         else:
             placed[index][here] = mention
-    return placed
+    diagnostics.lost = [*before]
+    return placed, lost
+
+
+def _start(span: Span) -> int:
+    return span[0]
 
 
 def _align(document: Document, mention: Mention, offsets: Sequence[Span], diagnostics: Diagnostics) -> Mention | None:
@@ -310,6 +333,7 @@ def _report(diagnostics: Diagnostics, kind: str, document: Document, mention: Me
         f"of document {quoted(document.doc)} {what}",
         path=path or None,
         line=line,
+        lost=LostMention(mention.type, len(mention.parts)),
     )
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from examples import INFARCTIONS, LACERATION
 from hyperspan import Document, Mention, Sentence
+from hyperspan.diagnostics import LostMention
 from hyperspan.evaluation import Score, Scorer, compare, evaluate
 from hyperspan.text import tokenize
 
@@ -21,6 +23,7 @@ KEYS = [
     "by_overlap",
     "relaxed",
     "words",
+    "lost",
 ]
 OF_SCORES = ["precision", "recall", "f1", "tp", "fp", "fn"]
 
@@ -55,6 +58,23 @@ def test_the_keys_are_those_of_the_command():
     assert list(table["by_overlap"]) == ["none", "nested", "crossing", "shared part"]
     assert all(list(score) == OF_SCORES for key in KEYS if key.startswith("by_") for score in table[key].values())
     assert json.loads(json.dumps(table)) == table
+
+
+def test_gold_that_was_lost_in_reading_counts_as_missed():
+    lost = (LostMention("Finding", 1), LostMention("Drug", 2))
+    found = evaluate(
+        [replace(LACERATION, lost=lost), Sentence(["well"], lost=lost[1:])], [LACERATION, Sentence(["well"])]
+    )
+    n_gold = len(LACERATION.mentions)
+    assert found.all == found.relaxed == Score(tp=n_gold, fn=3)
+    assert found.discontiguous_mentions == Score(tp=2, fn=2)
+    assert found.discontiguous_sentences == Score(tp=n_gold, fn=3)  # a lost mention makes a sentence discontiguous too
+    assert found.by_type["Drug"] == Score(fn=2)
+    assert found.by_parts["2"] == Score(tp=2, fn=2)
+    for breakdown in (found.by_type, found.by_parts, found.by_gap, found.by_overlap):
+        assert sum(breakdown.values(), Score()) == found.all
+    assert found.as_dict()["lost"] == found.n_lost == 3
+    assert found.words.fn == 0
 
 
 def test_nothing_at_all():

@@ -8,6 +8,7 @@ from hyperspan.errors import CorpusError, UsageError
 from hyperspan.experiments import Settings, Source, load
 from hyperspan.experiments.clinical import read_semantic_roots, split_of_folders
 from hyperspan.experiments.data import cui_of
+from releases import write_shareclef2013
 
 
 def docs(sentences) -> set[str]:
@@ -66,8 +67,50 @@ def test_types_are_the_roots_of_the_codes(both, clinical):
 
 
 def test_a_release_without_a_split(clinical):
-    with pytest.raises(UsageError, match=r"shareclef has nothing for the split 'dev'; expected folders with train and"):
+    with pytest.raises(UsageError, match=r"shareclef has nothing for the split 'dev'; expected annotations in"):
         load(Source(semeval2014=clinical["shareclef"]), Settings())
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".pipe.txt"])
+def test_the_release_of_2013_as_it_is_laid_out(tmp_path, suffix):
+    splits = write_shareclef2013(tmp_path / "release", pipe_suffix=suffix)
+    (small,) = load(Source(shareclef2013=tmp_path / "release"), Settings()).datasets
+    assert docs(small.split("train")) | docs(small.split("dev")) == {document.doc for document in splits["train"]}
+    assert docs(small.split("test")) == {document.doc for document in splits["test"]}
+    for name, among in (("test", ["test"]), ("train", ["train", "dev"])):
+        found = sum(len(sentence.mentions) + len(sentence.lost) for split in among for sentence in small.split(split))
+        assert found == sum(len(document.mentions) for document in splits[name])
+    note_types = {sentence.attributes["note_type"] for sentence in small.split("test")}
+    assert note_types == {"discharge", "echo", "radiology", "ecg"}
+    assert any("cui" in mention.attributes for sentence in small.split("train") for mention in sentence.mentions)
+
+
+def test_what_a_release_lacks_is_told(tmp_path):
+    root = tmp_path / "release"
+    write_shareclef2013(root)
+    corpus, elsewhere = root / "Task1TestSetCorpus100", tmp_path / "elsewhere"
+    corpus.rename(elsewhere)
+    message = (
+        r"nothing for the split 'test'; expected annotations in a folder with test in its name, such as "
+        r"Task1TestSetGOLD, or annotations whose reports are in one; text files seen: 40 in "
+        r"Task1TrainSetCorpus199/ALLREPORTS, 20 in Task1Gold_SN2012/Gold_SN2012"
+    )
+    with pytest.raises(UsageError, match=message):
+        load(Source(shareclef2013=root), Settings())
+    elsewhere.rename(corpus)
+    reports = root / "Task1TrainSetCorpus199"
+    reports.rename(elsewhere)
+    message = (
+        r"nothing for the split 'train'; there are annotations of 40 reports in "
+        r"Task1TrainSetGOLD199knowtatorehost/ALLSAVED, but not their texts; expected 00000-000000-\w+\.txt in a folder "
+        r"such as Task1TrainSetCorpus/ALLREPORTS"
+    )
+    with pytest.raises(UsageError, match=message):
+        load(Source(shareclef2013=root), Settings())
+    with pytest.raises(UsageError, match=r"has no annotations; text files seen: 20 in ALLREPORTS\. Expected pipe"):
+        load(Source(shareclef2013=corpus), Settings())
+    with pytest.raises(CorpusError, match="there is no such file or folder"):
+        load(Source(shareclef2013=tmp_path / "nowhere"), Settings())
 
 
 @pytest.mark.parametrize(

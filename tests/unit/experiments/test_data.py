@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from hyperspan import Mention, Sentence, corpora
+from hyperspan import Document, Mention, Sentence, corpora
 from hyperspan.corpora import demo
 from hyperspan.errors import UsageError
+from hyperspan.evaluation import evaluate
 from hyperspan.experiments import Data, Dataset, Settings, Source, load
 from hyperspan.experiments.data import evenly, thinned
 
@@ -30,7 +32,29 @@ def test_the_embedded_corpus_has_all_splits():
         "sentences": 5743,
         "discontiguous_sentences": 311,
         "mentions": 4441,
+        "lost": 0,
     }
+
+
+def test_gold_that_words_cannot_express_is_kept_as_gold_that_is_never_found(tmp_path):
+    """A mention that ends inside a word, one in two sentences, and one outside the text: recall is not 1."""
+    text = "Old fevers. Pain in arm."
+    parts = ([(0, 3)], [(4, 9)], [(4, 10), (12, 16)])
+    documents = [Document("a", text, [Mention("Finding", part) for part in parts])]
+    for split in ("train", "dev", "test"):
+        corpora.write(documents, tmp_path / split, format="brat")
+        file = tmp_path / split / "a.ann"
+        file.write_text(file.read_text(encoding="utf-8") + "T9\tDrug 20 99\tarm\n", encoding="utf-8")
+    data = load(Source(data=str(tmp_path)), Settings())
+    (dataset,) = data.datasets
+    assert dataset.summary()["test"] == {"sentences": 2, "discontiguous_sentences": 1, "mentions": 1, "lost": 3}
+    sentences = dataset.split("test")
+    found = evaluate(sentences, sentences)  # all that a model could find
+    assert (found.all.recall, found.discontiguous_mentions.fn, found.n_lost) == (0.25, 1, 3)
+    assert found.by_type["Drug"].fn == 1
+    (only,) = load(Source(data=str(tmp_path)), Settings(types=("Finding",))).datasets
+    assert only.summary()["test"]["lost"] == 2
+    assert data.digest() != Data((dataset.changed(lambda some: [replace(one, lost=()) for one in some]),)).digest()
 
 
 @pytest.mark.parametrize(

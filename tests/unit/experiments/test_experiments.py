@@ -133,7 +133,14 @@ def test_ambiguity_is_the_round_trip_of_train_and_dev(documents, demo_data):
     sentences = [*demo_data.largest.split("train"), *demo_data.largest.split("dev")]
     table = round_trip(sentences)
     at = {(row["subset"], row["structure"], row["decoder"]): row for row in documents["ambiguity"]["rows"]}
-    assert len(at) == 12
+    assert len(at) == 14
+    every = at["all", "linear", "all, any number of parts"]
+    assert (
+        every["predicted"]
+        == table["linear"].errors["all_any_number"].predicted
+        > at["all", "linear", "all"]["predicted"]
+    )
+    assert every["paper_precision_error"] == at["all", "linear", "all"]["paper_precision_error"] == 23.81
     for structure in ("linear", "shared", "split"):
         for decoder in ("all", "enough"):
             errors = table[structure].errors[decoder]
@@ -153,7 +160,7 @@ def test_main_has_a_row_for_every_model_and_decoder(documents):
     rows = documents["main"]["rows"]
     assert len(rows) == 2 * 5 * 3
     row = next(row for row in rows if (row["training"], row["structure"]) == ("Train-Orig", "split"))
-    assert (row["model"], row["decoder"], row["paper_f1"]) == ("published", "enough", 59.2)
+    assert (row["model"], row["decoder"], row["paper_f1"]) == ("derivations", "enough", 59.2)
     assert row["difference"] is None
     assert "difference" not in [column["name"] for column in documents["main"]["columns"]]
     assert len(documents["main"]["details"]["cells"]) == 10
@@ -192,21 +199,21 @@ def test_what_main_concludes():
             }
             for training in ("Train-Disc", "Train-Orig")
             for structure in ("linear", "shared", "split")
-            for model in (("exact",) if structure == "linear" else ("published", "exact"))
+            for model in (("encodings",) if structure == "linear" else ("derivations", "encodings"))
             for decoder in ("enough", "all", "probable")
         ]
 
     better = list(main.conclusions(rows(lambda structure, training, decoder: 50.0 + (structure != "linear"))))
     verdicts = {one.claim: one.holds for one in better}
-    assert verdicts["The hypergraphs have a higher F1 than the chain (exact probabilities)"] is True
+    assert verdicts["The hypergraphs have a higher F1 than the chain (over encodings)"] is True
     assert verdicts["All models are better when trained on all sentences"] is False
     assert (
-        "d linear (exact): 50.0 > 50.0"
+        "d linear (encodings): 50.0 > 50.0"
         in {one.claim: one.evidence for one in better}["All models are better when trained on all sentences"]
     )
     worse = list(main.conclusions(rows(lambda structure, training, decoder: 50.0 - (decoder == "all") * 2)))
     verdicts = {one.claim: one.holds for one in worse}
-    assert verdicts["For the hypergraphs it hardly matters which decoder is used (exact probabilities)"] is False
+    assert verdicts["For the hypergraphs it hardly matters which decoder is used (over encodings)"] is False
     assert verdicts["'all' costs the chain precision"] is True
 
 
@@ -234,9 +241,9 @@ def test_multi_type_splits_the_scores_of_main_by_type(documents):
     for row in documents["main"]["rows"]:
         if (row["training"], row["decoder"]) == ("Train-Orig", "enough"):
             assert total[row["structure"], row["model"]]["f1"] == row["f1"]
-    of_shared = [row for row in rows if (row["structure"], row["model"]) == ("shared", "exact")]
-    assert sum(row["gold"] for row in of_shared if row["type"] != "Total") == total["shared", "exact"]["gold"]
-    assert total["linear", "exact"]["paper_f1"] == 49.3
+    of_shared = [row for row in rows if (row["structure"], row["model"]) == ("shared", "encodings")]
+    assert sum(row["gold"] for row in of_shared if row["type"] != "Total") == total["shared", "encodings"]["gold"]
+    assert total["linear", "encodings"]["paper_f1"] == 49.3
 
 
 def test_multi_type_with_semantic_types_takes_the_penalty_of_main(clinical, monkeypatch):
@@ -253,8 +260,8 @@ def test_multi_type_with_semantic_types_takes_the_penalty_of_main(clinical, monk
     monkeypatch.setattr(multi_type, "cell_scores", scores)
     result = multi_type.run(Run(data, settings))
     assert asked[:2] == [
-        ("LARGE", "Train-Orig", "linear", "exact", (1.0, 0.5)),
-        ("LARGE with types", "Train-Orig", "linear", "exact", (0.5,)),
+        ("LARGE", "Train-Orig", "linear", "encodings", (1.0, 0.5)),
+        ("LARGE with types", "Train-Orig", "linear", "encodings", (0.5,)),
     ]
     assert [row["type"] for row in result.rows[:4]] == ["A", "B", "N", "Total"]
     assert [row["paper_f1"] for row in result.rows[:4]] == [64.4, 40.5, 47.0, 49.3]
@@ -306,7 +313,7 @@ def test_what_type_scaling_concludes():
 
 def test_distribution_has_three(documents):
     rows = documents["distribution"]["rows"]
-    assert [row["distribution"] for row in rows] == ["encodings", "mention-sets", "published"]
+    assert [row["distribution"] for row in rows] == ["encodings", "mention-sets", "derivations"]
     assert all(row["above_one"] == 0 for row in rows[:2])
     for bins in documents["distribution"]["details"]["reliability"].values():
         assert all(0.05 <= kept["prob"] <= 1.0 and 0.0 <= kept["right"] <= 1.0 for kept in bins)
@@ -331,9 +338,9 @@ def test_a_likelihood_above_one_is_seen():
     options = Run(data, Settings(max_iterations=60)).options
     counts = {
         over: distribution.above_one(options.train(sentences, over=over, l2=1e-4), sentences[:3])
-        for over in ("encodings", "mention-sets", "published")
+        for over in ("encodings", "mention-sets", "derivations")
     }
-    assert counts == {"encodings": 0, "mention-sets": 0, "published": 3}
+    assert counts == {"encodings": 0, "mention-sets": 0, "derivations": 3}
 
 
 def test_features_leaves_out_one_group_after_another(documents):

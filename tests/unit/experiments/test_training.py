@@ -45,7 +45,7 @@ def test_the_formula_is_read_as_the_hypergraph_of_the_best_derivation(name):
     found = set()
     for seed in range(20):
         scores = np.random.default_rng(seed).normal(-0.5, 1.5, (5, written.n_labels))
-        over = distribution(written, scores, over="published")
+        over = distribution(written, scores, over="derivations")
         enough, every = read_best(over)
         edges = tuple(sorted(set(over.best().edges)))
         assert enough == decode_enough(written, edges).mentions
@@ -65,12 +65,12 @@ def test_sets_of_mentions_are_read_in_one_way():
 
 
 def test_the_chain_has_no_formula_of_its_own():
-    assert models_of("linear") == ("exact",)
-    assert models_of("shared") == models_of("split") == ("published", "exact")
+    assert models_of("linear") == ("encodings",)
+    assert models_of("shared") == models_of("split") == ("derivations", "encodings")
 
 
 def test_a_cell_takes_the_penalty_that_is_best_on_dev(demo_run, demo_data):
-    made = cell_scores(demo_run, Cell(demo_data.largest, "Train-Disc", "shared", "exact", (1.0, 0.25)))
+    made = cell_scores(demo_run, Cell(demo_data.largest, "Train-Disc", "shared", "encodings", (1.0, 0.25)))
     assert set(made["dev_f1"]) == {"1", "0.25"}
     assert made["dev_f1"][f"{made['l2']:g}"] == max(made["dev_f1"].values())
     gold = sum(len(sentence.mentions) for sentence in demo_data.largest.split("test", discontiguous=True))
@@ -90,9 +90,9 @@ def test_cells_know_what_they_train_on(demo_run, demo_data, monkeypatch):
 
     monkeypatch.setattr(type(demo_run.options), "train", train)
     dataset = demo_data.largest
-    cell_scores(demo_run, Cell(dataset, "Train-Disc", "split", "published", (0.5,)))
-    cell_scores(demo_run, Cell(dataset, "Train-Orig", "linear", "exact", (0.5,)))
-    assert seen == [(24, "split", "published", 0.5), (60, "linear", "encodings", 0.5)]
+    cell_scores(demo_run, Cell(dataset, "Train-Disc", "split", "derivations", (0.5,)))
+    cell_scores(demo_run, Cell(dataset, "Train-Orig", "linear", "encodings", (0.5,)))
+    assert seen == [(24, "split", "derivations", 0.5), (60, "linear", "encodings", 0.5)]
 
 
 def test_scores_in_percent():

@@ -129,7 +129,7 @@ def test_wrong_transitions_are_refused() -> None:
 
 def test_wrong_distributions_are_refused() -> None:
     linear, shared = structure("linear", ["A"]), structure("shared", ["A"])
-    message = "the distribution is 'trees'; expected one of encodings, mention-sets, published"
+    message = "the distribution is 'trees'; expected one of encodings, mention-sets, derivations"
     for made in (linear, shared):
         scores = np.zeros((2, made.n_labels))
         with pytest.raises(StructureError, match=message):

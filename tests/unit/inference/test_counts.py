@@ -74,7 +74,7 @@ def test_sets_of_mentions_are_two_to_the_number_of_mentions(name: str, max_compo
     for n_words in range(1, 8):
         n_mentions = len(brute_force.all_mentions(n_words, max_parts=max_components))
         assert count_mention_sets(made, n_words) == 2**n_mentions
-        for over in ("mention-sets", "published"):
+        for over in ("mention-sets", "derivations"):
             assert summed(made, n_words, over) == pytest.approx(n_mentions * np.log(2), rel=1e-13)
 
 

@@ -20,7 +20,7 @@ cases = pytest.mark.parametrize(("made", "n_words"), FOR_MENTION_SETS, ids=case_
 
 
 @cases
-@pytest.mark.parametrize("over", ["mention-sets", "published"])
+@pytest.mark.parametrize("over", ["mention-sets", "derivations"])
 @pytest.mark.parametrize("forbidden", [0.0, 0.15])
 def test_sum_and_expected_counts(made, n_words: int, over, forbidden: float) -> None:
     everything = enumeration(made, n_words, "mention-sets")
@@ -202,7 +202,7 @@ def test_the_published_formula_can_exceed_one() -> None:
     for word, label in gold:
         if word == 3 and label > 1:
             scores[word, label] = -30.0
-    published = distribution(made, scores, over="published")
+    published = distribution(made, scores, over="derivations")
     log_likelihood = sum(scores[word, label] for word, label in gold) - published.log_partition()
     over_sets = distribution(made, scores, over="mention-sets")
     assert published.log_partition() == over_sets.log_partition()

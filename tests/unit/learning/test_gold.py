@@ -15,7 +15,7 @@ TYPES = sorted({mention.type for sentence in SENTENCES for mention in sentence.m
 
 
 @pytest.mark.parametrize("name", ["linear", "mention", "shared", "split"])
-@pytest.mark.parametrize("over", ["encodings", "mention-sets", "published"])
+@pytest.mark.parametrize("over", ["encodings", "mention-sets", "derivations"])
 def test_arrays_hold_the_encoding_of_each_sentence(name, over):
     held = structure(name, TYPES, 3)
     gold = encode_gold(held, SENTENCES, over)
@@ -35,7 +35,7 @@ def test_an_edge_that_is_used_twice_stands_twice_where_sets_of_mentions_are_unfo
         ["a", "b", "c", "d"], [Mention("Finding", [(0, 1), (3, 4)]), Mention("Finding", [(1, 2), (3, 4)])]
     )
     held = structure("shared", ["Finding"], 2)
-    unfolded, folded = (encode_gold(held, [sentence], over) for over in ("mention-sets", "published"))
+    unfolded, folded = (encode_gold(held, [sentence], over) for over in ("mention-sets", "derivations"))
     assert len(unfolded.word) > len(folded.word)
     assert len(set(zip(folded.word.tolist(), folded.label.tolist(), strict=True))) == len(folded.word)
 

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import pickletools
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,9 @@ from hyperspan.errors import ModelError
 from hyperspan.features import Clusters, Lexicon
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer import Recognizer, model_file
+from hyperspan.recognizer.keeping import write_model
 from hyperspan.recognizer.model_file import FORMAT_VERSION, read_arrays, write_arrays
+from hyperspan.inference.registry import _tell_old_name
 from hyperspan.text import annotator
 
 QUICK = {"max_components": 2, "max_iterations": 15}
@@ -94,7 +97,7 @@ def test_the_order_of_what_is_written_does_not_matter(tmp_path: Path):
         {},
         {"structure": "linear", "features": "published"},
         {"structure": "split", "distribution": "mention-sets", "decode": "enough"},
-        {"structure": "mention", "distribution": "published", "threshold": 0.4},
+        {"structure": "mention", "distribution": "derivations", "threshold": 0.4},
         {"l2": "auto"},
     ],
     ids=str,
@@ -109,6 +112,24 @@ def test_a_loaded_model_finds_the_same(tmp_path: Path, options: dict[str, Any]):
     assert repr(loaded) == repr(recognizer)
     loaded.save(tmp_path / "again")
     assert (tmp_path / "again").read_bytes() == (tmp_path / "m").read_bytes()
+
+
+def test_an_old_model_of_the_distribution_published_predicts_as_before(tmp_path: Path, caplog):
+    """Files of that name hold the prior they were trained with; nothing is trained again."""
+    recognizer = Recognizer(**QUICK, distribution="mention-sets").fit(SENTENCES)
+    settings = replace(recognizer._settings(), distribution="derivations")
+    model = replace(recognizer._learned(), over="derivations")
+    object.__setattr__(settings, "distribution", "published")
+    write_model(tmp_path / "old", settings, model, recognizer._learning())
+    _tell_old_name.cache_clear()
+    old = [Recognizer.load(tmp_path / "old") for _ in range(2)][1]
+    assert [record.message for record in caplog.records if "is now called" in record.message] == [
+        "the distribution 'published' is now called 'derivations': that the paper summed over derivations is our "
+        "inference, not its formula. It is trained without a prior now; a model that was trained with one keeps it"
+    ]
+    assert old.distribution == "derivations"
+    assert old.parameters_.base_score.any()
+    assert with_probs(old.predict(SENTENCES)) == with_probs(recognizer.predict(SENTENCES))
 
 
 def test_the_same_training_gives_the_same_bytes_whatever_the_threads(folder: Path, tmp_path: Path):

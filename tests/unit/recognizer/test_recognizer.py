@@ -20,6 +20,7 @@ from hyperspan.learning import DEFAULT_THRESHOLD, L2_CHOICES
 from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer import LONGEST_SENTENCE, Found, Recognizer
 from hyperspan.recognizer.checkpoint import Interrupted
+from hyperspan.inference.registry import _tell_old_name
 from hyperspan.recognizer.summary import NAMED
 from hyperspan.text import as_sentences, join_sentences
 
@@ -82,7 +83,7 @@ def test_learning_beats_chance_on_unseen_sentences(trained: Recognizer):
 
 
 @pytest.mark.parametrize("structure", ["mention", "shared", "split"])
-@pytest.mark.parametrize("distribution", ["encodings", "mention-sets", "published"])
+@pytest.mark.parametrize("distribution", ["encodings", "mention-sets", "derivations"])
 def test_every_structure_learns_under_every_distribution(structure, distribution):
     recognizer = Recognizer(**QUICK, structure=structure, distribution=distribution).fit(TINY)
     contiguous = [TINY[0], TINY[1], TINY[3]]
@@ -91,6 +92,27 @@ def test_every_structure_learns_under_every_distribution(structure, distribution
         found = [list(unit.mentions) for unit in recognizer.annotate(sentences, decode=decode)]
         assert found == [list(sentence.mentions) for sentence in sentences]
     assert recognizer.left_out_ == (4 if structure == "mention" else 0)
+
+
+def test_derivations_have_no_prior_and_an_old_name(caplog):
+    _tell_old_name.cache_clear()
+    new, old = (Recognizer(**QUICK, distribution=name).fit(TINY) for name in ("derivations", "published"))
+    assert not new.parameters_.base_score.any()
+    assert np.array_equal(new.weights_, old.weights_)
+    assert old.get_params()["distribution"] == "published"  # as given
+    assert old.summary()["distribution"] == "derivations"
+    assert sum("is now called 'derivations'" in record.message for record in caplog.records) == 1
+    assert Recognizer(**QUICK, distribution="mention-sets").fit(TINY).parameters_.base_score.any()
+
+
+def test_a_search_from_zero_comes_to_the_same_place():
+    common, zero = (
+        Recognizer(**QUICK, tolerance=0.0, initial_weights=name).fit(TINY) for name in ("frequencies", "zero")
+    )
+    assert zero.training_log_[0]["objective"] != common.training_log_[0]["objective"]
+    assert zero.training_log_[-1]["objective"] == pytest.approx(common.training_log_[-1]["objective"], rel=0.05)
+    with pytest.raises(UsageError, match="initial_weights is 'one'; expected 'frequencies' or 'zero'"):
+        Recognizer(initial_weights="one").fit(TINY)
 
 
 def test_a_chain_learns_too():
