@@ -7,11 +7,12 @@ and remembering what still has to be covered, within a budget.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations, islice, pairwise
+from typing import Any
 
 from hyperspan.mentions import Mention
-from hyperspan.structures import Encoding, Hypergraph, Linear
+from hyperspan.structures import Encoding, Hypergraph, Linear, Structure
 from hyperspan.structures.linear import TagMeaning
 from hyperspan.structures.paths import Children, Parts, connected, paths
 from hyperspan.structures.staircase import Link, links_of
@@ -23,7 +24,7 @@ MOST_STATES = 10_000
 """Nor is one with more than so many different ways to be covered in part."""
 
 
-def count_readings(structure: Hypergraph | Linear, encoding: Encoding) -> int | None:
+def count_readings(structure: Structure, encoding: Encoding) -> int | None:
     """Return how many sets of mentions have this encoding, or None if they are too many to be counted.
 
     Sets of which a part would be left out are not counted.
@@ -42,8 +43,10 @@ def count_readings(structure: Hypergraph | Linear, encoding: Encoding) -> int | 
     linear 2
     shared 7
     """
-    if isinstance(structure, Linear):
-        return _tag_readings(structure, encoding)
+    return _COUNTERS[structure.kind](structure, encoding)
+
+
+def _graph_readings(structure: Hypergraph, encoding: Encoding) -> int | None:
     total = 1
     for _, children, starts in structure.edges_of(encoding):
         for group in connected(children, starts):
@@ -110,11 +113,11 @@ def possible_mentions(structure: Linear, encoding: Encoding) -> set[Mention]:
 
     Examples
     --------
-    >>> from hyperspan.structures import decode_all, structure
+    >>> from hyperspan.structures import structure
     >>> chosen = structure("linear", ["Finding"])
     >>> mentions = [Mention("Finding", [part]) for part in ((0, 3), (1, 2), (1, 3))]
     >>> encoding = chosen.encode(mentions, 3).encoding
-    >>> set(mentions) <= set(decode_all(chosen, encoding).mentions)
+    >>> set(mentions) <= set(chosen.decode(encoding, "all").mentions)
     False
     >>> set(mentions) <= possible_mentions(chosen, encoding)
     True
@@ -238,3 +241,7 @@ def _spans(tags: Sequence[TagMeaning | None]) -> Iterator[tuple[int, int, set[st
             goes_on = follower is not None and follower.kind != "head" and not follower.begins and tag.kind != "head"
             if not goes_on:
                 yield start, end, kinds.copy()
+
+
+_COUNTERS: dict[str, Callable[[Any, Encoding], int | None]] = {"staircase": _graph_readings, "chain": _tag_readings}
+"""How readings are counted, by the kind of structure."""

@@ -7,14 +7,13 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 from hyperspan.ambiguity.counts import STRUCTURES
 from hyperspan.ambiguity.readings import count_readings
 from hyperspan.errors import UsageError
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.structures import Encoding, Hypergraph, Linear, decode_all, decode_enough, structure
+from hyperspan.structures import Decoded, Encoding, Linear, Structure, structure
 from hyperspan.structures.linear_decoding import all_readings
 
 DECODERS = ("all", "enough")
@@ -178,9 +177,7 @@ def round_trip(
     return table
 
 
-def _add(
-    result: OfStructure, chosen: Hypergraph | Linear, sentence: Sentence, most_joined: int | None, n_worst: int
-) -> None:
+def _add(result: OfStructure, chosen: Structure, sentence: Sentence, most_joined: int | None, n_worst: int) -> None:
     encoded = chosen.encode(sentence.mentions, len(sentence))
     result.left_out += len(encoded.left_out)
     result.lose(len(sentence.lost))
@@ -194,19 +191,17 @@ def _add(
     result.readings.add(sentence, count_readings(chosen, encoded.encoding), n_worst)
 
 
-def _decoded(
-    decoder: str, chosen: Hypergraph | Linear, encoding: Encoding, most_joined: int | None
-) -> tuple[set[Mention], bool]:
-    if decoder != "enough" and isinstance(chosen, Linear):
+def _decoded(decoder: str, chosen: Structure, encoding: Encoding, most_joined: int | None) -> tuple[set[Mention], bool]:
+    if decoder != "enough" and chosen.kind == "chain":
         limit = None if decoder == ANY_NUMBER else most_joined
-        found = list(islice(all_readings(chosen, encoding, limit), MOST_READ + 1))
-        return set(found[:MOST_READ]), len(found) > MOST_READ
-    decoded = (decode_all if decoder == "all" else decode_enough)(chosen, encoding, limit=MOST_READ)
+        decoded = Decoded.first(all_readings(cast(Linear, chosen), encoding, limit), MOST_READ)
+    else:
+        decoded = chosen.decode(encoding, "all" if decoder == "all" else "enough", limit=MOST_READ)
     return set(decoded.mentions), decoded.truncated
 
 
 @lru_cache(maxsize=4096)
-def _structure(name: str, types: tuple[str, ...], max_components: int) -> Hypergraph | Linear:
+def _structure(name: str, types: tuple[str, ...], max_components: int) -> Structure:
     return structure(name, types, max_components)
 
 

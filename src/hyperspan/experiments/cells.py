@@ -13,7 +13,6 @@ from hyperspan.evaluation import Score
 from hyperspan.experiments.data import Dataset
 from hyperspan.experiments.run import Run
 from hyperspan.experiments.training import DECODERS, find, find_enough
-from hyperspan.inference import Over
 from hyperspan.recognizer import Recognizer
 
 TRAINING = ("Train-Disc", "Train-Orig")
@@ -22,8 +21,7 @@ TRAINING = ("Train-Disc", "Train-Orig")
 STRUCTURES = ("linear", "shared", "split")
 """The three of the paper."""
 
-ENCODINGS: Over = "encodings"
-DERIVATIONS: Over = "derivations"
+ENCODINGS, DERIVATIONS = "encodings", "derivations"
 """The two readings of the paper's normaliser. Its printed formula sums over hypergraphs, which is over distinct
 encodings; the recursion that it names sums over derivations, if a node is expanded once for each parent."""
 
@@ -46,7 +44,7 @@ class Cell:
     dataset: Dataset
     training: str
     structure: str
-    model: Over
+    model: str
     penalties: tuple[float, ...]
 
     @property
@@ -61,7 +59,7 @@ class Cell:
         )
 
 
-def models_of(structure: str) -> tuple[Over, ...]:
+def models_of(structure: str) -> tuple[str, ...]:
     """Return the models of a structure: the chain has only one, over tag sequences."""
     return (ENCODINGS,) if structure == "linear" else (DERIVATIONS, ENCODINGS)
 

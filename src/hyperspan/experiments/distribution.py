@@ -13,11 +13,9 @@ from hyperspan.experiments.plotting import new_figure
 from hyperspan.experiments.result import Column, Conclusion, Result, Row, conclude
 from hyperspan.experiments.run import Experiment, Run
 from hyperspan.experiments.training import Found, find
-from hyperspan.inference import OVER, Over
-from hyperspan.inference.outcomes import score_of
+from hyperspan.inference import distribution_names, encode_gold, negative_log_likelihood
 from hyperspan.mentions import Sentence
 from hyperspan.recognizer import Recognizer
-from hyperspan.structures import Hypergraph
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -37,7 +35,7 @@ def run(run: Run) -> Result:
     train, dev = dataset.split("train"), dataset.split("dev")
     rows: list[Row] = []
     reliability: dict[str, list[dict[str, Any]]] = {}
-    for over in OVER:
+    for over in distribution_names():
         made = run.part(f"distribution: {over}, {dataset.name}", partial(_make, run, over, train, dev))
         reliability[over] = made["reliability"]
         rows.append({"distribution": over, **made["row"]})
@@ -65,7 +63,7 @@ def run(run: Run) -> Result:
     return Result(columns, rows, [], tuple(conclusions(rows)), notes, {"reliability": reliability})
 
 
-def _make(run: Run, over: Over, train: Sequence[Sentence], dev: Sequence[Sentence]) -> dict[str, Any]:
+def _make(run: Run, over: str, train: Sequence[Sentence], dev: Sequence[Sentence]) -> dict[str, Any]:
     begin = time.perf_counter()
     recognizer = run.options.train(train, over=over, on_iteration=run.progress.iteration)
     seconds = time.perf_counter() - begin
@@ -117,15 +115,13 @@ def calibration_error(bins: Sequence[Mapping[str, Any]]) -> float:
 
 def above_one(recognizer: Recognizer, sentences: Sequence[Sentence]) -> int:
     """Count the sentences whose gold mentions have a likelihood above one under the formula they were trained with."""
-    written = recognizer.structure_
-    assert isinstance(written, Hypergraph)
-    unfolds = recognizer.distribution == "mention-sets"
-    count = 0
-    for sentence, over in zip(sentences, recognizer.distributions(sentences), strict=True):
-        encode = written.unfold if unfolds else written.encode
-        edges = encode(sentence.mentions, len(sentence)).encoding
-        count += score_of(over.scores, edges) - over.log_partition() > 1e-6
-    return count
+    over = recognizer.distribution_over(sentences)
+    gold = encode_gold(type(over), recognizer.structure_, sentences)
+    losses = (
+        negative_log_likelihood(over.sentence(number), gold.sentences(number, number + 1)).value
+        for number in range(len(sentences))
+    )
+    return sum(loss < -1e-6 for loss in losses)
 
 
 def conclusions(rows: Sequence[Row]) -> Iterator[Conclusion]:

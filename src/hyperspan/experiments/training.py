@@ -7,11 +7,9 @@ from dataclasses import dataclass
 
 from hyperspan.evaluation import Evaluation, evaluate
 from hyperspan.features import Clusters, Lexicon, TemplateSet
-from hyperspan.inference import Distribution, Over
 from hyperspan.learning import LOWEST_THRESHOLD, Record, best_threshold
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer import Recognizer
-from hyperspan.structures import decode_all, decode_enough
 
 DECODERS = ("enough", "all", "probable")
 
@@ -36,7 +34,7 @@ class Options:
         sentences: Sequence[Sentence],
         *,
         structure: str = "shared",
-        over: Over = "encodings",
+        over: str = "encodings",
         l2: float = DEFAULT_L2,
         templates: TemplateSet | None = None,
         on_iteration: Callable[[Record], None] | None = None,
@@ -99,31 +97,16 @@ def find(recognizer: Recognizer, sentences: Iterable[Sentence], lowest: float = 
     """Find mentions in every way; candidates of ``probable`` are at least as probable as ``lowest``."""
     kept = tuple(sentences)
     found = Found(kept, [], [], [])
-    for over in recognizer.distributions(kept):
-        enough, everything = read_best(over)
-        found.enough.append(enough)
-        found.all.append(everything)
-        found.candidates.append(over.probable(lowest).mentions)
+    found.enough.extend(each.mentions for each in recognizer.find(kept, decode="enough"))
+    found.all.extend(each.mentions for each in recognizer.find(kept, decode="all"))
+    found.candidates.extend(each.mentions for each in recognizer.find(kept, decode="probable", threshold=lowest))
     return found
 
 
 def find_enough(recognizer: Recognizer, sentences: Sequence[Sentence]) -> Evaluation:
     """Score what ``enough`` reads from the best outcomes; nothing else is worked out."""
     predicted = (
-        sentence.with_mentions(read_best(over)[0])
-        for sentence, over in zip(sentences, recognizer.distributions(sentences), strict=True)
+        sentence.with_mentions(found.mentions)
+        for sentence, found in zip(sentences, recognizer.find(sentences, decode="enough"), strict=True)
     )
     return evaluate(sentences, predicted)
-
-
-def read_best(over: Distribution) -> tuple[tuple[Mention, ...], tuple[Mention, ...]]:
-    """Return what ``enough`` and ``all`` read from the best outcome.
-
-    A set of mentions can be read in one way only. The paper takes the best derivation for a hypergraph and reads that:
-    the derivation expands a node in the same best way wherever it comes, so its edges are a hypergraph indeed.
-    """
-    best = over.best()
-    if best.mentions is not None and over.over != "derivations":
-        return best.mentions, best.mentions
-    edges = tuple(sorted(set(best.edges)))
-    return decode_enough(over.structure, edges).mentions, decode_all(over.structure, edges).mentions

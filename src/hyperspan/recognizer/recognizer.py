@@ -323,7 +323,9 @@ class Recognizer:
                 yield unit, sentences, of_unit
             return
         for batch in batches(units):
-            documents = iter(split_documents([_bare(unit) for unit in batch if isinstance(unit, Document)], compiled=True))
+            documents = iter(
+                split_documents([_bare(unit) for unit in batch if isinstance(unit, Document)], compiled=True)
+            )
             split = [next(documents) if isinstance(unit, Document) else [unit] for unit in batch]
             flat = [sentence for sentences in split for sentence in sentences]
             found = self.find(flat, decode=decode, threshold=threshold, top=top)

@@ -184,7 +184,6 @@ _DATA_OF_KIND: dict[str, Callable[..., dict[str, Any]]] = {"staircase": _graph_d
 """How each kind of structure is drawn."""
 
 
-
 def _wanted(
     structure: Hypergraph, chosen: set[tuple[int, int]], expected: NDArray[np.float64] | None, min_expected: float
 ) -> dict[int, list[tuple[int, int]]]:
