@@ -133,7 +133,7 @@ def _standard_input(file: IO[bytes], format: str | None, diagnostics: Diagnostic
 
 @contextmanager
 def _opened(output: Path) -> Iterator[IO[bytes]]:
-    from hyperspan.corpora.files import writing
+    from hyperspan.files import writing
 
     if str(output) == "-":
         yield sys.stdout.buffer

@@ -14,7 +14,7 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from hyperspan.cli.app import app
-from hyperspan.corpora.files import writing
+from hyperspan.files import writing
 
 HEAD = """\
 # The command line

@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import IO
 
-from hyperspan.corpora.files import writing, writing_folder
 from hyperspan.corpora.format import Format
 from hyperspan.corpora.reading import format_named
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
+from hyperspan.files import writing, writing_folder
 from hyperspan.mentions import Unit
 
 _BY_SUFFIX = {".jsonl": "jsonl", ".cupt": "cupt", ".inline": "inline", ".xml": "bioc", ".json": "bioc"}
