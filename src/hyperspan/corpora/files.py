@@ -15,7 +15,9 @@ LARGEST_DOCUMENT = 256 * 1024 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes one line of a streamed file may have."""
 
-_NOT_IN_NAMES = re.compile("[\\\\:\0-\x1f\x7f\ud800-\udfff]")
+_NOT_IN_NAMES = re.compile("[\\\\:\0-\x1f\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
+
+_CHUNK = 1024 * 1024
 
 HEAD_BYTES = 4096
 """How much of a file is looked at to recognise its format."""
@@ -32,13 +34,24 @@ def read_text(path: Path, diagnostics: Diagnostics) -> str | None:
 
     A file that is too large or not UTF-8 is reported; None is returned if the caller wants such files skipped.
     """
+    raw = read_bytes(path, diagnostics)
+    return None if raw is None else decode(raw, diagnostics, path=path)
+
+
+def read_bytes(path: Path, diagnostics: Diagnostics, advice: str = "") -> bytes | None:
+    """Read a whole file; one that is too large is reported, and some advice with it."""
     size = path.stat().st_size
-    if size > LARGEST_DOCUMENT:
-        diagnostics.report(
-            "too-large", f"the file has {size:,} bytes; a document may have {LARGEST_DOCUMENT:,}", path=str(path)
-        )
-        return None
-    return decode(path.read_bytes(), diagnostics, path=path)
+    if size <= LARGEST_DOCUMENT:
+        with open(path, "rb") as file:
+            raw = file.read(size + 1)
+            while len(raw) <= LARGEST_DOCUMENT and (more := file.read(_CHUNK)):  # larger than it says, or without end
+                raw += more
+        if len(raw) <= LARGEST_DOCUMENT:
+            return raw
+        size = len(raw)
+    message = f"the file has {size:,} bytes; what must be read whole may have {LARGEST_DOCUMENT:,}{advice}"
+    diagnostics.report("too-large", message, path=str(path))
+    return None
 
 
 def decode(raw: bytes, diagnostics: Diagnostics, *, path: Path, line: int | None = None) -> str | None:
@@ -104,6 +117,7 @@ def document_path(folder: Path, doc: str, suffix: str) -> Path:
     if hostile or len(doc) > 1000 or _NOT_IN_NAMES.search(doc):
         raise CorpusError(
             f"document name {quoted(doc)} cannot be a file name: expected a name that is not too long, "
-            "no part of which is empty or begins with a dot, without backslashes, colons or control characters"
+            "no part of which is empty or begins with a dot, without backslashes, colons, control characters, byte order "
+            "marks or half characters"
         )
     return folder.joinpath(PurePosixPath(doc).with_name(parts[-1] + suffix))

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import SubElement, tostring
 
-from hyperspan.corpora.files import LARGEST_DOCUMENT
+from hyperspan.corpora.files import read_bytes
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
 from hyperspan.corpora.safe_xml import Node, XmlDefect, not_xml, only_xml, stream_children
 from hyperspan.corpora.sidecars import (
@@ -66,13 +66,9 @@ def _recognise(path: Path, head: bytes) -> bool:
 
 def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     before = diagnostics.total
-    size = item.path.stat().st_size
-    if size > LARGEST_DOCUMENT:
-        diagnostics.report(
-            "too-large", f"the file has {size:,} bytes; expected {LARGEST_DOCUMENT:,}", path=str(item.path)
-        )
+    raw = read_bytes(item.path, diagnostics)
+    if raw is None:
         return
-    raw = item.path.read_bytes()
     try:
         root, children = _tree(raw)
     except XmlDefect as error:
@@ -183,12 +179,7 @@ def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> Non
         path = texts.new_path(unit)
         if path is None:
             continue
-        held = {
-            name for mention in unit.mentions for name, value in mention.attributes.items() if _is_held(name, value)
-        }
-        note_unsupported(
-            unit, "knowtator", diagnostics, doc=True, attributes=attributes_told(unit), mention_attributes=held
-        )
+        note_unsupported(unit, "knowtator", diagnostics, doc=True, attributes=attributes_told(unit), holds=_is_held)
         path.write_bytes(unit.text.encode())
         path.with_name(path.name + _SUFFIX).write_bytes(_file(unit, path.name, diagnostics))
 

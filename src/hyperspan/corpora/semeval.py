@@ -172,12 +172,15 @@ def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> Non
         path = texts.new_path(unit)
         if path is None:
             continue
-        note_unsupported(
-            unit, "semeval", diagnostics, doc=True, attributes=attributes_told(unit), mention_attributes={"cui"}
-        )
+        note_unsupported(unit, "semeval", diagnostics, doc=True, attributes=attributes_told(unit), holds=_is_held)
         path.write_bytes(unit.text.encode())
         lines = "".join(f"{line}\n" for line in _lines(unit, diagnostics))
         document_path(folder, unit.doc, ".pipe").write_bytes(lines.encode())
+
+
+def _is_held(name: str, value: object) -> bool:
+    """Whether an attribute comes back as it is: one CUI, as a text."""
+    return name == "cui" and isinstance(value, str)
 
 
 def _lines(document: Document, diagnostics: Diagnostics) -> list[str]:

@@ -60,15 +60,13 @@ class TextFolder:
     suffix : str
         That of the text files.
     diagnostics : Diagnostics
-        Takes documents that cannot be written, and notes those that will not be read together with the others.
+        Takes documents that cannot be written.
     """
 
     def __init__(self, folder: Path, suffix: str, diagnostics: Diagnostics) -> None:
         self.folder = folder
         self.suffix = suffix
         self.diagnostics = diagnostics
-        self._used: set[str] = set()
-        self._above: set[str] = set()
 
     def new_path(self, document: Document) -> Path | None:
         """Return where to write a document's text, its folder made, or report why it cannot be written."""
@@ -80,25 +78,11 @@ class TextFolder:
         if path.exists():
             self._report(document, f"document {quoted(document.doc)} comes twice")
             return None
-        self._note_mixed(document.doc)
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def _report(self, document: Document, message: str) -> None:
         self.diagnostics.report("not-held", message, path=document.place or None)
-
-    def _note_mixed(self, doc: str) -> None:
-        *parts, _ = doc.split("/")
-        above = {"/".join(parts[:depth]) for depth in range(len(parts))}
-        own = "/".join(parts)
-        if self._used & above or own in self._above:
-            self.diagnostics.note(
-                "mixed-folders",
-                f"document {quoted(doc)} is in a folder above or below that of another; sub-folders are read only if "
-                "no document stands above them, so read them one by one",
-            )
-        self._used.add(own)
-        self._above |= above
 
 
 def read_sidecar(name: str, annotations: Path, diagnostics: Diagnostics, *, line: int | None = None) -> str | None:

@@ -32,7 +32,7 @@ def test_a_text_that_is_too_large_is_not_read(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "LARGEST_DOCUMENT", 1000)
     path = tmp_path / "a.txt"
     path.write_bytes(b"x" * 1001)
-    with pytest.raises(CorpusError, match=r"a\.txt: the file has 1,001 bytes; a document may have 1,000"):
+    with pytest.raises(CorpusError, match=r"a\.txt: the file has 1,001 bytes; what must be read whole may have 1,000"):
         read_text(path, Diagnostics())
     assert read_text(path, Diagnostics("skip")) is None
     path.write_bytes(b"x" * 1000)
@@ -86,7 +86,23 @@ def test_a_document_gets_a_file_below_the_folder(doc, expected):
 @pytest.mark.parametrize(
     "doc",
     [
-        *("", "/", "/etc/passwd", "..", "a/../b", "a//b", "a/", ".hidden", "a\\b", "C:x", "a\nb", "a\0", "\ud800"),
+        *(
+            "",
+            "/",
+            "/etc/passwd",
+            "..",
+            "a/../b",
+            "a//b",
+            "a/",
+            ".hidden",
+            "a\\b",
+            "C:x",
+            "a\nb",
+            "a\0",
+            "\ud800",
+            "\ufeffa",
+            "a\ufffe",
+        ),
         "x" * 201,
         "/".join(["x" * 150] * 7),
     ],
