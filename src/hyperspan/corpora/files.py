@@ -117,7 +117,7 @@ def document_path(folder: Path, doc: str, suffix: str) -> Path:
     if hostile or len(doc) > 1000 or _NOT_IN_NAMES.search(doc):
         raise CorpusError(
             f"document name {quoted(doc)} cannot be a file name: expected a name that is not too long, "
-            "no part of which is empty or begins with a dot, without backslashes, colons, control characters, byte order "
-            "marks or half characters"
+            "no part of which is empty or begins with a dot, without backslashes, colons, control characters, byte "
+            "order marks or half characters"
         )
     return folder.joinpath(PurePosixPath(doc).with_name(parts[-1] + suffix))
