@@ -246,9 +246,8 @@ def show(report: dict[str, Any]) -> None:
     sizes = ", ".join("?" if size is None else f"{size:.0f}" for size in report["megabytes"])
     print(f"memory before and after each round: {sizes} MB")
     longest = max(times["most"] for part in ("hostile", "others") for times in attack[part]["milliseconds"].values())
-    print(
-        f"limit {attack['limit']:g} s, longest request {longest / 1e3:.2f} s, stopped in {attack['seconds_to_stop']:.2f} s"
-    )
+    stopped = attack["seconds_to_stop"]
+    print(f"limit {attack['limit']:g} s, longest request {longest / 1e3:.2f} s, stopped in {stopped:.2f} s")
 
 
 def main() -> None:

@@ -71,7 +71,10 @@ class Token:
 
     def login(self, form: bytes) -> Response:
         """Return the answer to what the page to log in sends: the cookie, or the page once more."""
-        given = parse_qs(form.decode("utf-8", "replace"), max_num_fields=4).get("token", [""])[0]
+        try:
+            given = parse_qs(form.decode("utf-8", "replace"), max_num_fields=4).get("token", [""])[0]
+        except ValueError:  # too many fields
+            given = ""
         if not hmac.compare_digest(given.strip().encode("utf-8", "replace"), self._text):
             return login_page("This is not the token. It stands where the server was started.")
         cookie = f"{_COOKIE}={self._cookie.decode()}; Path=/; HttpOnly; SameSite=Strict"
