@@ -192,9 +192,8 @@ def _search(
     dev_block = extractor.transform(dev if scores_dev else [])
     fingerprint = _fingerprint(settings, written_as.types, block, gold, penalties, dev, dev_block)
     keeper = Keeper(course.checkpoint, fingerprint, note)
-    search = (keeper.load() if course.resume else None) or new_search(
-        objective.of_model(first_weights(written_as, gold, parameters)), penalties
-    )
+    begin = objective.of_model(first_weights(written_as, gold, parameters))
+    search = (keeper.load(len(begin), penalties) if course.resume else None) or new_search(begin, penalties)
 
     def dev_f1(weights: NDArray[np.float64]) -> float:
         found = _candidates(replace(model, weights=objective.to_model(weights)), dev_block)

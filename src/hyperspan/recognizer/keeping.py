@@ -15,11 +15,10 @@ from hyperspan.features.templates import NAMED
 from hyperspan.learning import Parameters, check_parameters
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.model_file import read_arrays, write_arrays
+from hyperspan.recognizer.schema import NOT_KEPT, check_array, check_model, check_texts
 from hyperspan.recognizer.settings import Settings
 from hyperspan.structures import structure
-
-_NOT_KEPT = ("features", "clusters", "lexicon", "n_threads")
-"""Settings that are not written as such: the first three are part of the extractor, and threads change nothing."""
+from hyperspan.text.annotators import check_named_by_file
 
 _FEATURES = "features."
 
@@ -32,7 +31,7 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
         "settings": {
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in vars(settings).items()
-            if name not in _NOT_KEPT
+            if name not in NOT_KEPT
         },
         "types": list(model.structure.types),
         "features": state,
@@ -73,20 +72,37 @@ def read_model(path: Path, defaults: Mapping[str, Any]) -> tuple[Settings, Model
     """
     data, arrays = read_arrays(path, "model")
     try:
+        check_model(data)
+        _check_clusters(data["features"], arrays)
+        for name in (data["settings"]["annotator"], data["annotator"]["name"]):
+            check_named_by_file(name)
         settings, model, training = _remade(data, arrays, defaults)
         settings.check()
         check_parameters(model.structure, model.parameters, model.n_features)
+        if not np.all(np.bincount(model.parameters.row_of_feature, minlength=model.parameters.n_rows)):
+            raise ModelError("it has weights for features that it does not have")
         if any(not 0 <= feature < model.n_features for feature in model.names):
             raise ModelError("it names features that it does not have")
     except KeyError as error:
         raise ModelError(f"{path} lacks {error}; it was not written by this program") from None
-    except (HyperspanError, TypeError, ValueError, AttributeError) as error:
+    except (HyperspanError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise ModelError(f"{path} was not written by this program: {error}") from None
     if model.weights.dtype != np.float64 or model.weights.shape != (model.parameters.n_weights,):
         raise ModelError(f"{path} does not have as many weights as its features need; train again")
     if not np.all(np.isfinite(model.weights)):
         raise ModelError(f"{path} has weights that are not numbers; train again, with a higher l2")
     return settings, model, training
+
+
+def _check_clusters(state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Refuse clusters of which some words have none of the paths, or that are not texts at all."""
+    check_array(arrays, _FEATURES + "feature_hash", np.uint64, (None,))
+    if state["has_clusters"]:
+        n_words = check_texts(arrays, _FEATURES + "cluster_words", _FEATURES + "cluster_first_word")
+        n_paths = check_texts(arrays, _FEATURES + "cluster_paths", _FEATURES + "cluster_first_path")
+        path = check_array(arrays, _FEATURES + "cluster_ids", np.int32, (n_words,))
+        if bool(np.any((path < 0) | (path >= n_paths))):
+            raise ModelError("its clusters name paths that are not there")
 
 
 def _remade(
