@@ -20,6 +20,7 @@ from hyperspan.corpora.files import document_path, stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
 from hyperspan.corpora.sidecars import (
     TEXT_SUFFIXES,
+    Folders,
     TextFolder,
     attributes_of,
     attributes_told,
@@ -91,12 +92,13 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     if not reports:
         reports[own.rsplit("/", 1)[-1] + ".text"] = []
     is_single = len(reports) == 1 and stem_of(next(iter(reports))) == own.rsplit("/", 1)[-1]
+    folders = Folders(item.path)
     for report, lines in reports.items():
-        unit = _document(report, own if is_single else stem_of(report), lines, item, diagnostics)
+        unit = _document(report, own if is_single else stem_of(report), lines, item, folders, diagnostics)
         if unit is not None:
             yield unit
     if not is_single:
-        _note_texts_without_lines(reports, item, diagnostics)
+        _note_texts_without_lines(reports, item, folders, diagnostics)
 
 
 def _report_of(line: str) -> str:
@@ -104,10 +106,10 @@ def _report_of(line: str) -> str:
 
 
 def _document(
-    report: str, doc: str, lines: list[tuple[int, str]], item: Item, diagnostics: Diagnostics
+    report: str, doc: str, lines: list[tuple[int, str]], item: Item, folders: Folders, diagnostics: Diagnostics
 ) -> Document | None:
     before = diagnostics.total
-    text = read_sidecar(report, item.path, diagnostics, line=lines[0][0] if lines else None)
+    text = read_sidecar(report, item.path, diagnostics, line=lines[0][0] if lines else None, folders=folders)
     if text is None:
         return None
     found: list[tuple[Mention, int | None]] = []
@@ -146,14 +148,14 @@ def _mention(line: str, length: int, path: Path, number: int, diagnostics: Diagn
     return checked_mention(type, spans, diagnostics, length=length, path=path, line=number, attributes={"cui": cui})
 
 
-def _note_texts_without_lines(reports: Iterable[str], item: Item, diagnostics: Diagnostics) -> None:
+def _note_texts_without_lines(reports: Iterable[str], item: Item, folders: Folders, diagnostics: Diagnostics) -> None:
     """Note reports that no line names: they may have no mentions, or belong to another pipe file."""
     try:
-        folders = {found[0].parent for report in reports if (found := find_sidecar(report, item.path))}
+        with_texts = {found[0].parent for report in reports if (found := find_sidecar(report, folders))}
     except CorpusError:
         return
     named = {stem_of(report) for report in reports}
-    for folder in sorted(folders):
+    for folder in sorted(with_texts):
         for text in sorted(folder.iterdir()):
             if text.suffix.lower() in TEXT_SUFFIXES and text != item.path and stem_of(text.name) not in named:
                 diagnostics.note(

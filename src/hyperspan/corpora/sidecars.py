@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from hyperspan.corpora.files import document_path, read_text
@@ -85,14 +87,50 @@ class TextFolder:
         self.diagnostics.report("not-held", message, path=document.place or None)
 
 
-def read_sidecar(name: str, annotations: Path, diagnostics: Diagnostics, *, line: int | None = None) -> str | None:
+class Folders:
+    """The names in the folders beside a file's own, each folder listed once however many texts are looked for."""
+
+    def __init__(self, annotations: Path) -> None:
+        self.own = annotations.parent
+        self._names: dict[Path, frozenset[str]] = {}
+
+    @cached_property
+    def beside(self) -> list[Path]:
+        """The folders beside that of the file, in order of their names."""
+        try:
+            entries = list(self.own.resolve().parent.iterdir())
+        except OSError:
+            return []
+        return sorted(path for path in entries if path.is_dir() and path.name[0] != ".")
+
+    def has(self, path: Path, folder: Path) -> bool:
+        """Say whether a path in one of the folders is a file."""
+        if folder not in self._names:
+            try:
+                self._names[folder] = frozenset(os.listdir(folder))
+            except OSError:
+                self._names[folder] = frozenset()
+        try:
+            return path.relative_to(folder).parts[0] in self._names[folder] and path.is_file()
+        except OSError:
+            return False
+
+
+def read_sidecar(
+    name: str,
+    annotations: Path,
+    diagnostics: Diagnostics,
+    *,
+    line: int | None = None,
+    folders: Folders | None = None,
+) -> str | None:
     """Read the text ``name`` that a file of annotations speaks of, or report why that cannot be done.
 
     It is looked for beside the annotations, then in the folders beside theirs (``text/`` beside ``pipe/``), as ``.txt``
     and as ``.text``. The name cannot lead anywhere else.
     """
     try:
-        found = find_sidecar(name, annotations)
+        found = find_sidecar(name, folders or Folders(annotations))
     except CorpusError as error:
         diagnostics.report("hostile-name", error.message, path=str(annotations), line=line)
         return None
@@ -112,7 +150,7 @@ def read_sidecar(name: str, annotations: Path, diagnostics: Diagnostics, *, line
     return read_text(found[0], diagnostics)
 
 
-def find_sidecar(name: str, annotations: Path) -> list[Path]:
+def find_sidecar(name: str, folders: Folders) -> list[Path]:
     """Return the files that a text may be in: one beside the annotations, or else all in folders beside theirs.
 
     Raises
@@ -120,21 +158,13 @@ def find_sidecar(name: str, annotations: Path) -> list[Path]:
     CorpusError
         If the name could lead elsewhere.
     """
-    folder = annotations.parent
-    if beside := next(_texts_in(folder, name), None):
+    if beside := next(_texts_in(folders.own, name, folders), None):
         return [beside]
-    try:
-        folders = sorted(path for path in folder.resolve().parent.iterdir() if path.is_dir() and path.name[0] != ".")
-    except OSError:
-        return []
-    return [text for other in folders if (text := next(_texts_in(other, name), None))]
+    return [text for other in folders.beside if (text := next(_texts_in(other, name, folders), None))]
 
 
-def _texts_in(folder: Path, name: str) -> Iterator[Path]:
+def _texts_in(folder: Path, name: str, folders: Folders) -> Iterator[Path]:
     # The name as it stands comes first; a name in "x.txt" may still mean the file "x.text".
     for path in (document_path(folder, name, ""), *(document_path(folder, stem_of(name), s) for s in TEXT_SUFFIXES)):
-        try:
-            if path.is_file():
-                yield path
-        except OSError:
-            continue
+        if folders.has(path, folder):
+            yield path

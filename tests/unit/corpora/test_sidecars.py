@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from hyperspan import Document
-from hyperspan.corpora.sidecars import TextFolder, attributes_of, attributes_told, find_sidecar, read_sidecar
+from hyperspan.corpora.sidecars import (
+    Folders,
+    TextFolder,
+    attributes_of,
+    attributes_told,
+    find_sidecar,
+    read_sidecar,
+)
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError
 
@@ -23,7 +30,7 @@ def _put(path: Path, content: str = "no fever") -> Path:
 def test_it_is_found_beside_or_in_a_folder_beside(tmp_path: Path, name: str, file: str) -> None:
     text = _put(tmp_path / file)
     annotations = _put(tmp_path / "pipe" / "a.pipe")
-    assert find_sidecar(name, annotations) == [text]
+    assert find_sidecar(name, Folders(annotations)) == [text]
     assert read_sidecar(name, annotations, Diagnostics()) == "no fever"
 
 
