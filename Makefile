@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+LOCK := requirements/dev.txt
 
-.PHONY: demo test lint fix types bench docs wheel clean
+.PHONY: demo test lint fix types bench docs wheel fuzz audit lock clean
 
 demo: $(READY)
 	$(BIN)/hyperspan demo
@@ -47,10 +48,28 @@ clean:
 	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(READY): pyproject.toml
+# Damaged and forged input of all kinds, with new seeds every time; what it finds becomes a test.
+FUZZ_SECONDS ?= 600
+fuzz: $(READY)
+	$(BIN)/python tests/fuzz.py --seconds $(FUZZ_SECONDS)
+	HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 -q tests/property
+
+# Before a release: does any package that we are tested with have a known hole? This asks a service on the network.
+audit: $(READY)
+	$(BIN)/python -m pip install -q pip-audit
+	$(BIN)/pip-audit --no-deps --disable-pip -r $(LOCK)
+
+# The versions that development and CI use; look at what changed before you commit it.
+lock: $(READY)
+	$(BIN)/python -m pip install -q pip-tools
+	$(BIN)/pip-compile -q --upgrade --extra dev --strip-extras --no-header --no-emit-index-url --no-emit-find-links \
+		--no-emit-trusted-host --no-annotate -o $(LOCK) pyproject.toml
+	sed -i '/^hyperspan /d' $(LOCK)
+
+$(READY): pyproject.toml $(LOCK)
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11))" \
 		|| { echo "$(PYTHON) is too old: Python 3.11 or newer is needed (make PYTHON=python3.11 ...)" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q -e ".[dev]"
+	$(BIN)/python -m pip install -q -c $(LOCK) -e ".[dev]"
 	touch $(READY)

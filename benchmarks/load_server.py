@@ -1,8 +1,9 @@
 """Put load on a server of our own, on this machine only: latency, errors and memory.
 
-Three parts, all bounded: one client after another request (the latency of a sentence), many clients at once in rounds
-(errors, and memory from round to round), and more clients than the queue has places for (how quickly they are refused,
-and whether the server recovers).
+Four parts, all bounded: one client after another request (the latency of a sentence), many clients at once in rounds
+(errors, and memory from round to round), more clients than the queue has places for (how quickly they are refused, and
+whether the server recovers), and two hostile clients who ask for what takes far longer than the limit (whether any
+request outlives it, whether others are still answered, and how long the server takes to stop).
 
     python benchmarks/load_server.py --json load.json
     python benchmarks/load_server.py --model notes.model --clients 50 --requests 10
@@ -34,6 +35,8 @@ SENTENCES = (
 RUN = "from hyperspan.cli import main; main()"
 LONGEST_WAIT = 60.0
 READY_SECONDS = 300.0
+HOSTILE_WORDS = 2_000
+HOSTILE_SECONDS = 3.0
 
 
 @dataclass
@@ -78,12 +81,16 @@ class Client:
 
     async def predict(self, text: str) -> int:
         """Ask for the mentions of a text, and return the status of the answer."""
+        return await self.post("/api/predict", {"text": text})
+
+    async def post(self, path: str, data: Any) -> int:
+        """Send some JSON, and return the status of the answer."""
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
-        body = json.dumps({"text": text}).encode()
+        body = json.dumps(data).encode()
         head = (
-            "POST /api/predict HTTP/1.1",
+            f"POST {path} HTTP/1.1",
             "Host: 127.0.0.1",
             "Content-Type: application/json",
             f"Content-Length: {len(body)}",
@@ -125,6 +132,42 @@ async def load(port: int, n_clients: int, n_requests: int, texts: Sequence[str] 
     await asyncio.gather(*map(ask, range(n_clients)))
     outcome.took = time.perf_counter() - begin
     return outcome
+
+
+async def attack(port: int, seconds: float) -> dict[str, Any]:
+    """Let two clients ask for what takes long, again and again, while two others ask for a sentence."""
+    hostile, others = Outcome(), Outcome()
+    end = time.perf_counter() + seconds
+    long = (SENTENCES[0].split() * 200)[:HOSTILE_WORDS]
+    bodies: Sequence[tuple[str, Any]] = (
+        ("/api/explain", {"tokens": long, "threshold": 1e-9}),
+        ("/api/predict", {"sentences": [long] * 40, "decode": "all", "candidates": True}),
+        ("/api/read-brat", {"text": "a " * 200_000, "ann": "".join(f"T{n}\tX 0 400000\tx\n" for n in range(4_000))}),
+    )
+
+    async def ask(outcome: Outcome, number: int, chosen: Sequence[tuple[str, Any]]) -> None:
+        client = Client(port)
+        turn = number
+        while time.perf_counter() < end:
+            begin = time.perf_counter()
+            try:
+                async with asyncio.timeout(LONGEST_WAIT):
+                    status = str(await client.post(*chosen[turn % len(chosen)]))
+            except (OSError, EOFError, TimeoutError) as error:
+                status = type(error).__name__
+                await client.close()
+            outcome.add(status, time.perf_counter() - begin)
+            turn += 1
+            await asyncio.sleep(0.01)
+        await client.close()
+
+    begin = time.perf_counter()
+    sentence = (("/api/predict", {"text": SENTENCES[-1]}),)
+    await asyncio.gather(
+        *(ask(hostile, number, bodies) for number in range(2)), *(ask(others, 0, sentence) for _ in range(2))
+    )
+    hostile.took = others.took = time.perf_counter() - begin
+    return {"hostile": hostile.as_dict(), "others": others.as_dict()}
 
 
 @contextmanager
@@ -172,6 +215,12 @@ def measure(model: Path, n_clients: int, n_requests: int, n_rounds: int = 3) -> 
     with served(model, "--queue", "4", "--threads", "1") as (port, _):
         report["overload"] = asyncio.run(load(port, n_clients, 3, [" ".join(SENTENCES) * 5])).as_dict()
         report["recovered"] = asyncio.run(load(port, 1, 10)).as_dict()
+    limits = ("--max-explained", str(HOSTILE_WORDS), "--max-words", str(HOSTILE_WORDS))
+    with served(model, *limits, "--max-seconds", f"{HOSTILE_SECONDS:g}", "--max-body", "10000000") as (port, _):
+        report["attack"] = asyncio.run(attack(port, 10 * HOSTILE_SECONDS))
+        report["attack"]["limit"] = HOSTILE_SECONDS
+        begin = time.perf_counter()
+    report["attack"]["seconds_to_stop"] = time.perf_counter() - begin
     return report
 
 
@@ -187,12 +236,18 @@ def show(report: dict[str, Any]) -> None:
     """Print what was measured."""
     rounds = [(f"many clients, round {number}", each) for number, each in enumerate(report["many_clients"], start=1)]
     parts = [("first request", report["first"]), ("one client", report["one_client"]), *rounds]
-    for name, part in [*parts, ("overload", report["overload"]), ("recovered", report["recovered"])]:
+    attack = report["attack"]
+    parts += [("overload", report["overload"]), ("recovered", report["recovered"])]
+    parts += [("two hostile clients", attack["hostile"]), ("two others beside them", attack["others"])]
+    for name, part in parts:
         for status, times in part["milliseconds"].items():
             shown = "  ".join(f"{key} {value:.1f}" for key, value in times.items())
             print(f"{name:24} {status:>6} x {part['statuses'][status]:<6} {shown} ms")
     sizes = ", ".join("?" if size is None else f"{size:.0f}" for size in report["megabytes"])
     print(f"memory before and after each round: {sizes} MB")
+    longest = max(times["most"] for part in ("hostile", "others") for times in attack[part]["milliseconds"].values())
+    stopped = attack["seconds_to_stop"]
+    print(f"limit {attack['limit']:g} s, longest request {longest / 1e3:.2f} s, stopped in {stopped:.2f} s")
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ import pytest
 from hyperspan import Document, Mention, Sentence, corpora
 from hyperspan.cli import main
 from hyperspan.corpora import demo
+from hyperspan.files import locked
 from hyperspan.recognizer import Recognizer
 from hyperspan.inference.registry import _tell_old_name
 
@@ -31,7 +32,7 @@ SLOWLY = """
 import sys, time
 from hyperspan.recognizer import checkpoint
 from hyperspan.cli import main, train
-checkpoint.PERIOD = 0.0
+checkpoint.PERIOD = checkpoint.FIRST = 0.0
 report = train.Watch.__call__
 def slow(self, record):
     time.sleep(0.03)
@@ -254,13 +255,14 @@ def test_killed_at_any_moment_and_resumed_gives_the_same_model(run: Run, data: P
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals are sent otherwise here")
-def test_an_interrupt_saves_and_says_how_to_go_on(run: Run, data: Path, tmp_path: Path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_an_interrupt_saves_and_says_how_to_go_on(run: Run, data: Path, tmp_path: Path, number: int, code: int):
     output, log = tmp_path / "m", tmp_path / "log.jsonl"
     process = start(data, output, log)
     wait_for_lines(process, log, 2)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, err = process.communicate(timeout=120)
-    assert process.returncode == 130, err
+    assert process.returncode == code, err
     assert b"stopping after this iteration" in err
     assert b"training was stopped after iteration" in err
     assert b"Go on with the same command and --resume" in err
@@ -270,6 +272,39 @@ def test_an_interrupt_saves_and_says_how_to_go_on(run: Run, data: Path, tmp_path
     code, _, _ = run("train", data / "train.jsonl", "--dev", data / "dev.jsonl", "-o", output, *QUICK, "--resume")
     assert code == 0
     assert output.read_bytes() == (data / "model").read_bytes()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="files are locked otherwise here")
+def test_a_second_training_for_the_same_model_is_refused(data: Path, tmp_path: Path):
+    with locked(tmp_path / "m"):
+        second = start(data, tmp_path / "m", tmp_path / "log.jsonl")
+        _, err = second.communicate(timeout=120)
+    assert second.returncode == 2
+    assert b"another process is at work on" in err
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
+def test_a_killed_run_leaves_nothing_behind_for_ever(run: Run, data: Path, tmp_path: Path):
+    output, log = tmp_path / "m", tmp_path / "log.jsonl"
+    process = start(data, output, log)
+    wait_for_lines(process, log, 2)
+    process.kill()
+    process.communicate()
+    for name in ("m", "m.checkpoint"):  # as if it had been writing
+        (tmp_path / f".{name}.{'0' * 16}.part").touch()
+    train = ("train", data / "train.jsonl", "--dev", data / "dev.jsonl", "-o", output, *QUICK)
+    assert run(*train)[0] == 0
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left <= {"m", "m.checkpoint", "log.jsonl", f".m.checkpoint.{'0' * 16}.part"}
+    assert run(*train, "--resume")[0] == 0
+
+
+def test_what_cannot_be_replaced_is_written_to(run: Run, data: Path):
+    before = os.stat("/dev/null").st_rdev
+    assert run("train", data / "train.jsonl", "-o", "/dev/null", *QUICK)[0] == 0
+    assert run("predict", data / "model", data / "test.jsonl", "-o", "/dev/null")[0] == 0
+    assert os.stat("/dev/null").st_rdev == before
+    assert not Path("/dev/null.checkpoint").exists()
 
 
 def test_a_checkpoint_of_something_else_is_refused(run: Run, data: Path, tmp_path: Path, monkeypatch):
@@ -297,6 +332,7 @@ def test_a_full_disk_is_a_sentence_and_nothing_is_lost(run: Run, data: Path, tmp
     output = tmp_path / "m"
     output.write_bytes((data / "model").read_bytes())
     monkeypatch.setattr("hyperspan.recognizer.checkpoint.PERIOD", 0.0)
+    monkeypatch.setattr("hyperspan.recognizer.checkpoint.FIRST", 0.0)
 
     def full(*arguments: object) -> bytes:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

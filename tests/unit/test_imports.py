@@ -16,7 +16,7 @@ ROOT = Path(hyperspan.__file__).parent
 
 STEPS = (
     ("environment", "errors", "prefetching", "threads"),
-    ("diagnostics",),
+    ("diagnostics", "files"),
     ("mentions",),
     ("corpora", "text", "structures", "evaluation"),
     ("inference", "features"),

@@ -27,6 +27,7 @@ from hyperspan.cli.console import (
 )
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
+from hyperspan.files import writing
 
 if TYPE_CHECKING:
     from hyperspan.ambiguity import OfStructure
@@ -136,7 +137,8 @@ def growth(
         raise UsageError(f"{plot} is a folder; expected the name of a file to write")
     table = growth_table(max_components, max_words)
     if plot is not None:
-        plot.write_text(growth_svg(max_components=max_components), encoding="utf-8")
+        with writing(plot) as file:
+            file.write(growth_svg(max_components=max_components).encode())
         say.info(f"wrote {plot}")
     if json:
         print_json(table)

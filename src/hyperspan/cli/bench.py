@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hyperspan.cli.console import JsonOption, print_json, printable, say
-from hyperspan.corpora.files import writing
 from hyperspan.errors import UsageError
+from hyperspan.files import writing
 
 if TYPE_CHECKING:
     from hyperspan.bench import Figure, Row

@@ -215,7 +215,7 @@ def print_text(sentences: Iterable[Sentence], encode: Any = None) -> None:
 
 @contextmanager
 def _writing(output: Path) -> Iterator[IO[bytes]]:
-    from hyperspan.corpora.files import writing
+    from hyperspan.files import writing
 
     if output == Path("-"):
         yield sys.stdout.buffer

@@ -23,9 +23,9 @@ from hyperspan.cli.console import (
     say,
     stdout,
 )
-from hyperspan.corpora.files import writing
 from hyperspan.diagnostics import Diagnostics, OnError
 from hyperspan.errors import UsageError
+from hyperspan.files import writing
 
 if TYPE_CHECKING:
     from rich.table import Table

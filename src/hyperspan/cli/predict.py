@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from hyperspan.recognizer import Found, Recognizer
 
 
+_CHUNK = 1024 * 1024
+
+
 class OutputChoice(StrEnum):
     """What to write."""
 
@@ -106,7 +109,7 @@ def _inputs(path: Path, format: str | None, diagnostics: Diagnostics) -> Iterato
 
 def _standard_input(file: IO[bytes], format: str | None, diagnostics: Diagnostics) -> Iterator[Unit]:
     """Yield the units of JSON lines as they come, if they are asked for or begin with one; else one text."""
-    from hyperspan.corpora.files import LONGEST_LINE, decode, numbered_lines
+    from hyperspan.corpora.files import LARGEST_DOCUMENT, LONGEST_LINE, decode, numbered_lines
     from hyperspan.corpora.format import Item
     from hyperspan.corpora.jsonl import is_record, stream_records
 
@@ -126,14 +129,19 @@ def _standard_input(file: IO[bytes], format: str | None, diagnostics: Diagnostic
         item = Item(Path("stdin"), Path())
         yield from stream_records(numbered_lines(read_line, item.path, diagnostics), item, diagnostics)
         return
-    text = decode(b"".join([*begin, file.read()]), diagnostics, path=Path("<stdin>"))
+    begin.append(file.read(_CHUNK))
+    while begin[-1] and sum(map(len, begin)) <= LARGEST_DOCUMENT:
+        begin.append(file.read(_CHUNK))
+    if begin[-1]:
+        raise UsageError(f"stdin has more than {LARGEST_DOCUMENT:,} bytes of text; send JSON lines, or name a file")
+    text = decode(b"".join(begin), diagnostics, path=Path("<stdin>"))
     if text is not None:
         yield Document("stdin", text)
 
 
 @contextmanager
 def _opened(output: Path) -> Iterator[IO[bytes]]:
-    from hyperspan.corpora.files import writing
+    from hyperspan.files import writing
 
     if str(output) == "-":
         yield sys.stdout.buffer

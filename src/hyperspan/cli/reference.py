@@ -14,7 +14,7 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from hyperspan.cli.app import app
-from hyperspan.corpora.files import writing
+from hyperspan.files import writing
 
 HEAD = """\
 # The command line
@@ -29,8 +29,9 @@ JSON document. Bars and colours appear on a terminal only; `NO_COLOR` turns colo
 | 2 | wrong usage or input; stderr has a sentence that says what and where |
 
 A corpus is a file or a folder in any of the [formats](formats.md); the format is recognised, or given with `--from`.
-In a folder the files at the top decide, sub-folders are read only if none of those is recognised, and files or folders
-named train, dev and test are its splits.
+In a folder the files at the top decide which format it is, or those of its sub-folders if none of them is recognised;
+formats with files for every document are read from sub-folders too. Files or folders named train, dev and test are its
+splits.
 
 This page is made from the commands themselves (`make docs`).
 """

@@ -48,6 +48,24 @@ def serve(
     max_seconds: Annotated[
         float, typer.Option("--max-seconds", min=0.001, help="Seconds that a request may take.")
     ] = 30.0,
+    max_memory: Annotated[
+        int, typer.Option("--max-memory", min=1, help="Megabytes that a piece of work may take beside the models.")
+    ] = 2_000,
+    max_connections: Annotated[
+        int, typer.Option("--max-connections", min=1, help="Clients that may be connected at a time.")
+    ] = 1_000,
+    token: Annotated[
+        str | None,
+        typer.Option(
+            "--token",
+            envvar="HYPERSPAN_TOKEN",
+            help="What clients must show to be answered. If others can reach the server, one is made if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    insecure: Annotated[
+        bool, typer.Option("--insecure", help="Let whoever can reach the server use the models, without a token.")
+    ] = False,
 ) -> None:
     """Serve models: a page to try them out at /, and JSON for programs, listed at /docs.
 
@@ -57,6 +75,7 @@ def serve(
 
     from hyperspan.server import Limits, open_socket
     from hyperspan.server import serve as run
+    from hyperspan.server.authentication import Token, new_token
     from hyperspan.server.running import is_local
 
     limits = Limits(
@@ -65,19 +84,29 @@ def serve(
         explained_words=max_explained,
         queue=queue,
         seconds=max_seconds,
+        memory=max_memory * 1_000_000,
+        connections=max_connections,
         **({} if threads is None else {"threads": threads}),
     )
+    if token is not None:
+        Token(token)  # is it one?
+        if insecure:
+            raise UsageError("--token and --insecure were both given; choose one of them")
     opened = open_socket(host, port)
     recognizers = _loaded(names) if names else {DEMO: demo_model()}
-    if not is_local(opened):
-        say.warning("whoever can reach this machine can use the models: there is no password")
+    if token is None and not is_local(opened):
+        if insecure:
+            say.warning("whoever can reach this machine can use the models: --insecure asks for no token")
+        else:
+            token = new_token()
+            typer.echo(f"Token: {token}", err=True)
 
     def ready(address: str) -> None:
         say.info(f"Serving {', '.join(map(printable, recognizers))} at {address}")
         if open_page:
             webbrowser.open(address)
 
-    run(recognizers, opened, limits=limits, on_ready=ready)
+    run(recognizers, opened, limits=limits, token=token, on_ready=ready)
 
 
 def names_of(paths: Sequence[Path]) -> dict[str, Path]:

@@ -7,7 +7,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -25,6 +25,7 @@ from hyperspan.cli.console import (
 )
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
+from hyperspan.files import kind_of, locked
 
 if TYPE_CHECKING:
     from hyperspan.learning import Record
@@ -94,7 +95,7 @@ def train(
 ) -> None:
     """Learn from an annotated corpus and write a model.
 
-    A folder with train and dev files brings its own development data. Ctrl-C saves; --resume goes on.
+    A folder with train and dev files brings its own development data. Ctrl-C and SIGTERM save; --resume goes on.
 
     Example: hyperspan train notes/train.jsonl --dev notes/dev.jsonl -o notes.model
     """
@@ -120,9 +121,10 @@ def train(
         n_threads=threads,
         seed=seed,
     )
-    checkpoint = output.with_name(f"{output.name}.checkpoint")
+    # What cannot be replaced, such as /dev/null, has no place beside it either.
+    checkpoint = None if kind_of(output) else output.with_name(f"{output.name}.checkpoint")
     try:
-        with _progress(max_iterations, log, resume) as watch, _interruptible(watch):
+        with locked(output), _progress(max_iterations, log, resume) as watch, _interruptible(watch):
             recognizer.fit(
                 sentences,
                 dev=development or None,
@@ -132,8 +134,11 @@ def train(
                 resume=resume,
             )
     except Interrupted as interrupted:
-        say.info(f"{interrupted}. Go on with the same command and --resume ({checkpoint} was written).")
-        raise typer.Exit(130) from None
+        if checkpoint is None:
+            say.info(f"{interrupted}. Nothing was written: {output} has no place for a checkpoint beside it.")
+        else:
+            say.info(f"{interrupted}. Go on with the same command and --resume ({checkpoint} was written).")
+        raise typer.Exit(128 + (watch.signal or signal.SIGINT)) from None
     recognizer.save(output)
     summary = {
         "model": str(output),
@@ -214,6 +219,7 @@ class Watch:
 
     def __init__(self, max_iterations: int, log: IO[str] | None) -> None:
         self.wants_stop = False
+        self.signal: int | None = None
         self._max_iterations = max_iterations
         self._log = log
         self._live = sys.stderr.isatty() and not say.quiet
@@ -251,20 +257,29 @@ def _progress(max_iterations: int, log: Path | None, resume: bool) -> Iterator[W
 
 @contextmanager
 def _interruptible(watch: Watch) -> Iterator[None]:
-    """Let the first Ctrl-C end training after the current iteration, and the second end it at once."""
+    """Let the first Ctrl-C end training after the current iteration, and the second end it at once.
+
+    So do the signals by which schedulers and containers end a process, or a terminal that is closed; not those that
+    somebody chose to ignore (nohup).
+    """
 
     def stop(number: int, frame: object) -> None:
         if watch.wants_stop:
             raise KeyboardInterrupt
-        watch.wants_stop = True
-        say.info("\nstopping after this iteration (Ctrl-C again to stop at once)")
+        watch.wants_stop, watch.signal = True, number
+        with suppress(OSError):  # the terminal may be gone
+            say.info("\nstopping after this iteration (Ctrl-C again to stop at once)")
 
+    caught = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
     try:
-        before = signal.signal(signal.SIGINT, stop)
+        before = {each: signal.getsignal(each) for each in caught if signal.getsignal(each) is not signal.SIG_IGN}
+        for each in before:
+            signal.signal(each, stop)
     except ValueError:  # not in the main thread: nothing to catch
         yield
         return
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for each, handler in before.items():
+            signal.signal(each, handler)

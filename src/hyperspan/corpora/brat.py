@@ -10,67 +10,31 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
 
+from hyperspan.corpora.brat_lines import (
+    PROB,
+    WORD,
+    CoveredText,
+    Line,
+    Source,
+    Statement,
+    holds_cuis,
+    mentions_of,
+    parse,
+    raw_lines,
+)
 from hyperspan.corpora.files import document_path, read_text
-from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
-from hyperspan.corpora.unsupported import EVERYTHING, note_unsupported
+from hyperspan.corpora.format import Format, Item, require, unique_mentions
+from hyperspan.corpora.unsupported import note_unsupported
 from hyperspan.diagnostics import Diagnostic, Diagnostics, quoted
 from hyperspan.errors import CorpusError
-from hyperspan.mentions import NOTHING, Document, Mention, Span, Unit
+from hyperspan.mentions import Document, Mention, Unit
 
-_MENTION = re.compile(r"(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*) *")
-_ARGUMENT = re.compile(r"[^\s:]+:([^\s:]+)")
-_NORMALISATION = re.compile(r"\S+ (\S+) ([^\s:]+):(\S+)")
-_PROB = re.compile(r"prob=([0-9](?:\.[0-9]{1,30})?(?:e-[0-9]{1,3})?)")
-_WORD = re.compile(r"\S+")
 _NUMBERED_ID = re.compile(r"([A-Z#])([0-9]{1,15})")
-_LINE_BREAK = re.compile(r"[\r\n]")
 _ANY_LINE_BREAK = re.compile("[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 """What some reader takes for the end of a line."""
-
-_Value: TypeAlias = str | bool | float
-_Statement: TypeAlias = tuple[str, _Value]
-"""What a line says of a mention: an attribute and its value, or the probability."""
-
-_PROB_NAME = ""
-"""The name under which a line states the probability; no attribute has an empty name."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """What a document was read from: its two files, exactly as they stand, and the line of each mention."""
-
-    text: str
-    annotations: str
-    lines: Mapping[Mention, int] = field(default_factory=dict, compare=False, repr=False)
-
-    def line_of(self, mention: Mention) -> int | None:
-        """Return the line on which a mention stands."""
-        return self.lines.get(mention)
-
-
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """One line of annotations, with its line end, and what could be understood of it."""
-
-    number: int
-    raw: str
-    id: str = ""
-    targets: tuple[str, ...] = ()
-    """The ids it refers to."""
-    mention: Mention | None = None
-    statement: _Statement | None = None
-    """What it says of its one target."""
-    is_cut: bool = False
-    """Whether its text stops at the first line break of the text it stands for."""
-
-
-class _Malformed(Exception):
-    """A line that is not what its first character promises; its text says why."""
 
 
 def oddities(unit: Unit) -> Iterator[Diagnostic]:
@@ -90,9 +54,10 @@ def oddities(unit: Unit) -> Iterator[Diagnostic]:
     if not isinstance(unit, Document) or not isinstance(unit.source, Source):
         return
     there = set(unit.mentions)
-    for line in _parse(unit.source, Diagnostics("skip"), None):
+    text = CoveredText(unit.text)
+    for line in parse(unit.source, Diagnostics("skip"), None):
         if line.is_cut and line.mention in there:
-            covered = unit.text_of(line.mention)
+            covered = text.beginning(line.mention.parts)
             recorded = line.raw.split("\t", 2)[2].strip()
             yield Diagnostic(
                 "cut-text",
@@ -107,9 +72,9 @@ def _further(unit: Unit) -> str:
     if not isinstance(unit.source, Source):
         return ""
     kinds = {"R": "relations", "E": "events", "*": "equivalences", "#": "notes"}
-    starts = {raw[:1] for raw in _raw_lines(unit.source.annotations)}
+    starts = {raw[:1] for raw in raw_lines(unit.source.annotations)}
     if "#" in starts:
-        lines = _parse(unit.source, Diagnostics("skip"), None)
+        lines = parse(unit.source, Diagnostics("skip"), None)
         starts = {line.id[0] for line in lines if line.id and line.statement is None}
     return " or ".join(name for start, name in kinds.items() if start in starts)
 
@@ -156,202 +121,10 @@ def document_of(
     (Mention(type='Finding', parts=((3, 8),), prob=None),)
     """
     diagnostics = diagnostics or Diagnostics()
-    found = _mentions(_parse(Source(text, annotations), diagnostics, path))
+    found = mentions_of(parse(Source(text, annotations), diagnostics, path))
     mentions = unique_mentions(found, diagnostics, path=path)
     source = Source(text, annotations, dict(reversed(found)))
     return Document(doc, text, tuple(mentions), place="" if path is None else str(path), source=source)
-
-
-def _mentions(lines: Iterable[_Line]) -> list[tuple[Mention, int]]:
-    """Return every mention with what is said of it, and its line."""
-    statements: defaultdict[str, list[_Statement]] = defaultdict(list)
-    for line in lines:
-        if line.statement is not None:
-            statements[line.targets[0]].append(line.statement)
-    return [(_complete(line.mention, statements.get(line.id, ())), line.number) for line in lines if line.mention]
-
-
-def _complete(mention: Mention, statements: Iterable[_Statement]) -> Mention:
-    """Return the mention with its attributes and probability; several values of one attribute become a tuple."""
-    values: dict[str, dict[_Value, None]] = {}
-    for name, value in statements:
-        values.setdefault(name, {})[value] = None
-    if not values:
-        return mention
-    prob = next((value for value in values.pop(_PROB_NAME, ()) if isinstance(value, float)), None)
-    attributes: dict[str, Any] = {
-        name: tuple(several) if name == "normalisations" or len(several) > 1 else next(iter(several))
-        for name, several in values.items()
-    }
-    return replace(mention, prob=prob, attributes=attributes or NOTHING)
-
-
-# -- lines -----------------------------------------------------------------------------------------------------------
-
-
-def _parse(source: Source, diagnostics: Diagnostics, path: Path | None) -> list[_Line]:
-    """Return every line, understood or not; what is wrong with them is reported."""
-    lines: list[_Line] = []
-    defined: dict[str, int] = {}
-    with_prob: set[str] = set()
-    for number, raw in enumerate(_raw_lines(source.annotations), start=1):
-        line = _parse_line(number, raw, source.text, diagnostics, path)
-        if line.id in defined:
-            _report(
-                diagnostics,
-                "duplicate-id",
-                f"the id {line.id!r} was used before, on line {defined[line.id]}",
-                line,
-                path,
-            )
-            line = replace(line, mention=None, statement=None)
-        elif line.id and line.id != "*":
-            defined[line.id] = number
-        if line.statement is not None and line.statement[0] == _PROB_NAME:
-            if line.targets[0] in with_prob:
-                line = replace(line, statement=None)
-            with_prob.update(line.targets)
-        lines.append(line)
-    for line in lines:
-        for target in line.targets:
-            if target not in defined:
-                _report(
-                    diagnostics,
-                    "unknown-reference",
-                    f"the line refers to {quoted(target)}, which is no id of this file",
-                    line,
-                    path,
-                )
-    return lines
-
-
-def _report(diagnostics: Diagnostics, kind: str, message: str, line: _Line, path: Path | None) -> None:
-    diagnostics.report(kind, message, path=None if path is None else str(path), line=line.number)
-
-
-def _raw_lines(annotations: str) -> Iterator[str]:
-    """Yield lines with their ends: LF or CRLF, or CR where there is no LF at all."""
-    mark = "\n" if "\n" in annotations else "\r"
-    start = 0
-    while start < len(annotations):
-        end = annotations.find(mark, start) + 1 or len(annotations)
-        yield annotations[start:end]
-        start = end
-
-
-def _parse_line(number: int, raw: str, text: str, diagnostics: Diagnostics, path: Path | None) -> _Line:
-    body = raw.rstrip("\r\n")
-    if number == 1:
-        body = body.removeprefix("\ufeff")
-    columns = body.split("\t", 2)
-    line = _Line(number, raw, columns[0])
-    if not body.strip() or (len(columns) == 1 and body.startswith("#")):
-        return replace(line, id="")
-    try:
-        if len(columns) == 1 or not _WORD.fullmatch(line.id):
-            raise _Malformed(f"the line {quoted(body)} is no annotation; expected an id, a tab and what it stands for")
-        if line.id[0] == "T":
-            return _parse_mention(line, columns, text, diagnostics, path)
-        parse = _PARSERS.get(line.id[0])
-        return line if parse is None else parse(line, columns)
-    except _Malformed as error:
-        _report(diagnostics, "malformed", str(error), line, path)
-        return line if _WORD.fullmatch(line.id) else replace(line, id="")
-
-
-def _parse_mention(line: _Line, columns: list[str], text: str, diagnostics: Diagnostics, path: Path | None) -> _Line:
-    match = _MENTION.fullmatch(columns[1])
-    if len(columns) < 3 or match is None:
-        raise _Malformed(
-            f"{quoted(columns[1])} is no type with offsets and a text; "
-            "expected 'T1<tab>type start end;start end<tab>text', offsets being plain digits"
-        )
-    spans = [_span(fragment) for fragment in match[2].split(";")]
-    mention = checked_mention(match[1], spans, diagnostics, length=len(text), path=path, line=line.number)
-    if mention is None:
-        return line
-    covered = " ".join(text[start:end] for start, end in spans)
-    recorded = _squeezed(columns[2])
-    if recorded != _squeezed(covered):
-        if not recorded or recorded != _squeezed(_LINE_BREAK.split(covered, maxsplit=1)[0]):
-            message = f"the text at the offsets is {quoted(covered)}, but {line.id} records {quoted(columns[2])}"
-            _report(diagnostics, "text-mismatch", message, line, path)
-            return line
-        line = replace(line, is_cut=True)
-    return replace(line, mention=mention)
-
-
-def _span(fragment: str) -> Span:
-    start, _, end = fragment.partition(" ")
-    return int(start), int(end)
-
-
-def _squeezed(text: str) -> str:
-    """Return the text without white space, in which tools differ."""
-    return "".join(text.split())
-
-
-def _parse_relation(line: _Line, columns: list[str]) -> _Line:
-    return replace(line, targets=_arguments(columns[1].split()[1:], columns[1], 2, "'type Arg1:T1 Arg2:T2'"))
-
-
-def _parse_event(line: _Line, columns: list[str]) -> _Line:
-    return replace(line, targets=_arguments(columns[1].split(), columns[1], 1, "'type:T1 role:T2'"))
-
-
-def _arguments(words: list[str], seen: str, at_least: int, expected: str) -> tuple[str, ...]:
-    matches = [_ARGUMENT.fullmatch(word) for word in words]
-    targets = tuple(match[1] for match in matches if match is not None)
-    if len(targets) < max(len(words), at_least):
-        raise _Malformed(f"the arguments in {quoted(seen)} are not understood; expected {expected}")
-    return targets
-
-
-def _parse_equivalence(line: _Line, columns: list[str]) -> _Line:
-    words = columns[1].split()
-    if line.id != "*" or len(words) < 2:
-        raise _Malformed(f"{quoted(columns[1])} is no equivalence; expected '*<tab>type T1 T2'")
-    return replace(line, targets=tuple(words[1:]))
-
-
-def _parse_attribute(line: _Line, columns: list[str]) -> _Line:
-    words = columns[1].strip().split(maxsplit=2)
-    if len(words) < 2:
-        raise _Malformed(f"{quoted(columns[1])} is no attribute; expected 'name T1' or 'name T1 value'")
-    return replace(line, targets=(words[1],), statement=(words[0], words[2] if len(words) == 3 else True))
-
-
-def _parse_normalisation(line: _Line, columns: list[str]) -> _Line:
-    match = _NORMALISATION.fullmatch(columns[1].strip())
-    if match is None:
-        raise _Malformed(f"{quoted(columns[1])} is no normalisation; expected 'Reference T1 UMLS:C0019080'")
-    target, database, entry = match.groups()
-    statement = ("cui", entry) if _holds_cuis(database) else ("normalisations", f"{database}:{entry}")
-    return replace(line, targets=(target,), statement=statement)
-
-
-def _holds_cuis(database: str) -> bool:
-    return "umls" in database.lower() or "cui" in database.lower()
-
-
-def _parse_note(line: _Line, columns: list[str]) -> _Line:
-    words = columns[1].split()
-    if len(words) != 2:
-        raise _Malformed(f"{quoted(columns[1])} is no note; expected '#1<tab>AnnotatorNotes T1<tab>text'")
-    prob = _PROB.fullmatch(columns[2].strip()) if len(columns) == 3 else None
-    stated = prob is not None and float(prob[1]) <= 1.0
-    return replace(line, targets=(words[1],), statement=(_PROB_NAME, float(prob[1])) if prob and stated else None)
-
-
-_PARSERS: Mapping[str, Callable[[_Line, list[str]], _Line]] = {
-    "R": _parse_relation,
-    "E": _parse_event,
-    "*": _parse_equivalence,
-    "A": _parse_attribute,
-    "M": _parse_attribute,
-    "N": _parse_normalisation,
-    "#": _parse_note,
-}
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
@@ -389,7 +162,7 @@ def _write_document(document: Document, folder: Path, diagnostics: Diagnostics) 
 def annotations_of(document: Document, diagnostics: Diagnostics) -> str:
     """Return the annotations of a document: the lines it was read from, less what is gone, then what is new."""
     name = f"{document.doc}.ann"
-    note_unsupported(document, "brat", diagnostics, doc=True, mention_attributes=EVERYTHING, prob=True)
+    note_unsupported(document, "brat", diagnostics, doc=True, holds=_is_held, prob=True)
     lines = _lines_of(document, diagnostics, name)
     new = _NewLines(document.text, lines)
     gone = _update(document, lines, new, diagnostics, name)
@@ -401,12 +174,12 @@ def annotations_of(document: Document, diagnostics: Diagnostics) -> str:
     return new.after("".join(line.raw for line in lines if line.number not in dropped))
 
 
-def _lines_of(document: Document, diagnostics: Diagnostics, name: str) -> list[_Line]:
+def _lines_of(document: Document, diagnostics: Diagnostics, name: str) -> list[Line]:
     """Return the lines a document was read from, if they still belong to its text."""
     source = document.source
     if not isinstance(source, Source):
         return []
-    lines = _parse(source, Diagnostics("skip"), None)
+    lines = parse(source, Diagnostics("skip"), None)
     if source.text == document.text:
         return lines
     n_lost = sum(bool(line.targets) and line.statement is None for line in lines)
@@ -417,17 +190,17 @@ def _lines_of(document: Document, diagnostics: Diagnostics, name: str) -> list[_
 
 
 def _update(
-    document: Document, lines: Sequence[_Line], new: _NewLines, diagnostics: Diagnostics, name: str
-) -> list[_Line]:
+    document: Document, lines: Sequence[Line], new: _NewLines, diagnostics: Diagnostics, name: str
+) -> list[Line]:
     """Add lines for what the old ones do not say, and return those that are not true any more."""
-    said: defaultdict[str, set[_Statement]] = defaultdict(set)
+    said: defaultdict[str, set[Statement]] = defaultdict(set)
     for line in lines:
         if line.statement is not None:
             said[line.targets[0]].add(line.statement)
     ids = {line.mention: line.id for line in reversed(lines) if line.mention is not None}
-    untrue: defaultdict[str, set[_Statement]] = defaultdict(set)
+    untrue: defaultdict[str, set[Statement]] = defaultdict(set)
     for mention in document.mentions:
-        if mention not in ids and not _WORD.fullmatch(mention.type):
+        if mention not in ids and not WORD.fullmatch(mention.type):
             message = f"the type {quoted(mention.type)} has white space; brat's types are single words"
             diagnostics.report("unwritable", message, path=name)
             continue
@@ -445,14 +218,14 @@ def _update(
     ]
 
 
-def _with_dependants(gone: Iterable[_Line], lines: Iterable[_Line]) -> dict[int, _Line]:
+def _with_dependants(gone: Iterable[Line], lines: Iterable[Line]) -> dict[int, Line]:
     """Return lines that are gone, and those that refer to them, and so on, by number in order."""
-    users: defaultdict[str, list[_Line]] = defaultdict(list)
+    users: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
         for target in line.targets:
             users[target].append(line)
     waiting = list(gone)
-    found: dict[int, _Line] = {}
+    found: dict[int, Line] = {}
     while waiting:
         line = waiting.pop()
         if line.number not in found:
@@ -461,7 +234,7 @@ def _with_dependants(gone: Iterable[_Line], lines: Iterable[_Line]) -> dict[int,
     return dict(sorted(found.items()))
 
 
-def _statements(mention: Mention, known: set[_Statement], diagnostics: Diagnostics, path: str) -> Iterator[_Statement]:
+def _statements(mention: Mention, known: set[Statement], diagnostics: Diagnostics, path: str) -> Iterator[Statement]:
     """Yield what there is to say of a mention; what cannot be said is reported."""
     for name, value in mention.attributes.items():
         values = value if isinstance(value, tuple | list) else (value,)
@@ -474,26 +247,36 @@ def _statements(mention: Mention, known: set[_Statement], diagnostics: Diagnosti
                 diagnostics.report("unwritable", message, path=path)
     if mention.prob is not None:
         if 0.0 <= mention.prob <= 1.0:
-            yield _PROB_NAME, float(mention.prob)
+            yield PROB, float(mention.prob)
         else:
             diagnostics.report("unwritable", f"prob is {mention.prob!r}; expected a number from 0 to 1", path=path)
+
+
+def _is_held(name: str, value: object) -> bool:
+    """Whether an attribute comes back as it is; what cannot be written at all is reported elsewhere."""
+    if isinstance(value, tuple | list):
+        is_list = len(value) > 1 or name == "normalisations"
+        return (
+            is_list and len(set(map(repr, value))) == len(value) and all(isinstance(one, str | bool) for one in value)
+        )
+    return isinstance(value, str | bool) and name != "normalisations"
 
 
 def _as_text(value: object) -> str:
     return str(value) if isinstance(value, int | float) else ""
 
 
-def _is_writable(statement: _Statement) -> bool:
+def _is_writable(statement: Statement) -> bool:
     name, value = statement
-    if not isinstance(name, str) or not _WORD.fullmatch(name):
+    if not isinstance(name, str) or not WORD.fullmatch(name):
         return False
-    return value is True or (isinstance(value, str) and _WORD.fullmatch(value) is not None)
+    return value is True or (isinstance(value, str) and WORD.fullmatch(value) is not None)
 
 
 class _NewLines:
     """Lines that are added to those of a document, under ids that are free."""
 
-    def __init__(self, text: str, lines: Sequence[_Line]) -> None:
+    def __init__(self, text: str, lines: Sequence[Line]) -> None:
         first = lines[0].raw if lines else ""
         self._end = first[len(first.rstrip("\r\n")) :] or "\n"
         self._text = text
@@ -511,9 +294,9 @@ class _NewLines:
         self._lines.append(f"{id}\t{mention.type} {offsets}\t{_ANY_LINE_BREAK.sub(' ', covered)}")
         return id
 
-    def add_statement(self, target: str, statement: _Statement) -> None:
+    def add_statement(self, target: str, statement: Statement) -> None:
         name, value = statement
-        if name == _PROB_NAME:
+        if name == PROB:
             self._lines.append(f"{self._free_id('#')}\tAnnotatorNotes {target}\tprob={value!r}")
         elif value is True:
             self._lines.append(f"{self._free_id('A')}\t{name} {target}")
@@ -540,7 +323,7 @@ def _reference(name: str, value: str) -> str:
     if name == "cui":
         return f"UMLS:{value}"
     database, colon, entry = value.partition(":")
-    is_normalisation = name == "normalisations" and database and colon and entry and not _holds_cuis(database)
+    is_normalisation = name == "normalisations" and database and colon and entry and not holds_cuis(database)
     return value if is_normalisation else ""
 
 

@@ -1,18 +1,13 @@
-"""Files, read within bounds and written whole or not at all."""
+"""Files of a corpus, read within bounds, and the names that documents may have as files."""
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
-from typing import IO
 
 from hyperspan.diagnostics import Diagnostics, quoted
-from hyperspan.errors import CorpusError, UsageError
+from hyperspan.errors import CorpusError
 
 LARGEST_DOCUMENT = 256 * 1024 * 1024
 """Bytes a file that must be read whole (a text, its annotations) may have."""
@@ -20,7 +15,9 @@ LARGEST_DOCUMENT = 256 * 1024 * 1024
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes one line of a streamed file may have."""
 
-_NOT_IN_NAMES = re.compile("[\\\\:\0-\x1f\x7f\ud800-\udfff]")
+_NOT_IN_NAMES = re.compile("[\\\\:\0-\x1f\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
+
+_CHUNK = 1024 * 1024
 
 HEAD_BYTES = 4096
 """How much of a file is looked at to recognise its format."""
@@ -37,13 +34,24 @@ def read_text(path: Path, diagnostics: Diagnostics) -> str | None:
 
     A file that is too large or not UTF-8 is reported; None is returned if the caller wants such files skipped.
     """
+    raw = read_bytes(path, diagnostics)
+    return None if raw is None else decode(raw, diagnostics, path=path)
+
+
+def read_bytes(path: Path, diagnostics: Diagnostics, advice: str = "") -> bytes | None:
+    """Read a whole file; one that is too large is reported, and some advice with it."""
     size = path.stat().st_size
-    if size > LARGEST_DOCUMENT:
-        diagnostics.report(
-            "too-large", f"the file has {size:,} bytes; a document may have {LARGEST_DOCUMENT:,}", path=str(path)
-        )
-        return None
-    return decode(path.read_bytes(), diagnostics, path=path)
+    if size <= LARGEST_DOCUMENT:
+        with open(path, "rb") as file:
+            raw = file.read(size + 1)
+            while len(raw) <= LARGEST_DOCUMENT and (more := file.read(_CHUNK)):  # larger than it says, or without end
+                raw += more
+        if len(raw) <= LARGEST_DOCUMENT:
+            return raw
+        size = len(raw)
+    message = f"the file has {size:,} bytes; what must be read whole may have {LARGEST_DOCUMENT:,}{advice}"
+    diagnostics.report("too-large", message, path=str(path))
+    return None
 
 
 def decode(raw: bytes, diagnostics: Diagnostics, *, path: Path, line: int | None = None) -> str | None:
@@ -92,70 +100,6 @@ def numbered_lines(
             yield number, line if keep_ends else line.rstrip("\r\n")
 
 
-@contextmanager
-def writing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing that appears under its name only when it is complete.
-
-    Examples
-    --------
-    >>> folder = Path(tempfile.mkdtemp())
-    >>> with writing(folder / "out.txt") as file:
-    ...     _ = file.write(b"whole")
-    >>> (folder / "out.txt").read_text()
-    'whole'
-    """
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; expected the name of a file to write")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent)
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def writing_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Give a folder to fill that appears under its name only when it is complete.
-
-    A folder that is there already must be empty, unless ``overwrite`` is true: then it is replaced.
-    """
-    if path.is_file():
-        raise UsageError(f"{path} is a file; expected the name of a folder to write")
-    if path.is_symlink() or not path.name:
-        path = path.resolve()
-    if path.is_dir() and any(path.iterdir()) and not overwrite:
-        raise UsageError(f"the folder {path} is not empty; choose another, or replace it with --overwrite")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(prefix=f".{path.name[:50]}.", suffix=".part", dir=path.parent))
-    except OSError as error:
-        raise UsageError(f"cannot write {path}: {error.strerror}") from None
-    try:
-        yield temporary
-        temporary.chmod(0o777 & ~_umask())
-        if path.exists():
-            # Moved aside first, so that a crash between the two renames loses nothing.
-            aside = temporary.with_suffix(".old")
-            os.replace(path, aside)
-            os.replace(temporary, path)
-            shutil.rmtree(aside)
-        else:
-            os.replace(temporary, path)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-
-
 def document_path(folder: Path, doc: str, suffix: str) -> Path:
     """Return the file of a document inside a folder, refusing names that lead out of it.
 
@@ -173,12 +117,7 @@ def document_path(folder: Path, doc: str, suffix: str) -> Path:
     if hostile or len(doc) > 1000 or _NOT_IN_NAMES.search(doc):
         raise CorpusError(
             f"document name {quoted(doc)} cannot be a file name: expected a name that is not too long, "
-            "no part of which is empty or begins with a dot, without backslashes, colons or control characters"
+            "no part of which is empty or begins with a dot, without backslashes, colons, control characters, byte "
+            "order marks or half characters"
         )
     return folder.joinpath(PurePosixPath(doc).with_name(parts[-1] + suffix))
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

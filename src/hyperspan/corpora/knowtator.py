@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any
 from xml.etree.ElementTree import SubElement, tostring
 
-from hyperspan.corpora.files import LARGEST_DOCUMENT
+from hyperspan.corpora.files import read_bytes
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
 from hyperspan.corpora.safe_xml import Node, XmlDefect, not_xml, only_xml, stream_children
 from hyperspan.corpora.sidecars import (
     TEXT_SUFFIXES,
+    Folders,
     TextFolder,
     attributes_of,
     attributes_told,
@@ -67,13 +68,9 @@ def _recognise(path: Path, head: bytes) -> bool:
 
 def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     before = diagnostics.total
-    size = item.path.stat().st_size
-    if size > LARGEST_DOCUMENT:
-        diagnostics.report(
-            "too-large", f"the file has {size:,} bytes; expected {LARGEST_DOCUMENT:,}", path=str(item.path)
-        )
+    raw = read_bytes(item.path, diagnostics)
+    if raw is None:
         return
-    raw = item.path.read_bytes()
     try:
         root, children = _tree(raw)
     except XmlDefect as error:
@@ -83,7 +80,7 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     suffix = _SUFFIX if path.lower().endswith(_SUFFIX) else ".xml"
     doc = stem_of(path[: -len(suffix)] if path.lower().endswith(suffix) else path)
     name = root.get("textSource") or f"{doc.rsplit('/', 1)[-1]}.txt"
-    text = read_sidecar(name, item.path, diagnostics, within=item.root)
+    text = read_sidecar(name, item.path, diagnostics, folders=Folders(item.path, item.root))
     if text is None:
         return
     entries = list(_entries(children, text, item.path, diagnostics))
@@ -185,12 +182,7 @@ def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> Non
         path = texts.new_path(unit)
         if path is None:
             continue
-        held = {
-            name for mention in unit.mentions for name, value in mention.attributes.items() if _is_held(name, value)
-        }
-        note_unsupported(
-            unit, "knowtator", diagnostics, doc=True, attributes=attributes_told(unit), mention_attributes=held
-        )
+        note_unsupported(unit, "knowtator", diagnostics, doc=True, attributes=attributes_told(unit), holds=_is_held)
         path.write_bytes(unit.text.encode())
         path.with_name(path.name + _SUFFIX).write_bytes(_file(unit, path.name, diagnostics))
 

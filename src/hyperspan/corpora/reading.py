@@ -10,8 +10,9 @@ from pathlib import Path
 
 from hyperspan.corpora.files import head_of
 from hyperspan.corpora.format import Format, Item
-from hyperspan.diagnostics import Diagnostics, OnError
+from hyperspan.diagnostics import Diagnostics, OnError, quoted
 from hyperspan.errors import FormatError, MentionError
+from hyperspan.files import kind_of
 from hyperspan.mentions import Corpus, Unit
 
 _NAMES = ("bioc", "brat", "cupt", "inline", "jsonl", "knowtator", "semeval")
@@ -45,13 +46,15 @@ def recognise(path: Path) -> Format | None:
 def find_items(path: str | Path, format: str | None = None) -> tuple[Format, list[Item]]:
     """Return the format of a file or folder and the items in it, in order of their names.
 
-    In a folder the files at the top decide; sub-folders are read only if none of those is recognised. Files or
-    sub-folders named train, dev and test are its splits.
+    In a folder the files at the top decide which format it is; if none of them is recognised, those of its sub-folders
+    do. Formats with files for every document are read from sub-folders too. Files or sub-folders named train, dev and
+    test are its splits.
 
     Raises
     ------
     FormatError
-        If nothing is recognised or can be read, or files of several formats stand side by side.
+        If nothing is recognised or can be read, if files of several formats stand side by side, or if a format with one
+        file for everything has files both at the top and in sub-folders.
     """
     try:
         return _find_items(Path(path), None if format is None else format_named(format))
@@ -64,6 +67,11 @@ def _find_items(path: Path, wanted: Format | None) -> tuple[Format, list[Item]]:
         return _items_in(path, wanted)
     if not path.exists():
         raise FormatError("there is no such file or folder", path=str(path))
+    if (kind := kind_of(path)) is not None:
+        raise FormatError(
+            f"this is {kind}, which cannot be read twice; expected a file or folder. Write it to a file first",
+            path=str(path),
+        )
     found = wanted or recognise(path)
     if found is None:
         raise FormatError(
@@ -86,18 +94,35 @@ def _items_in(root: Path, wanted: Format | None) -> tuple[Format, list[Item]]:
 
 
 def _recognised_in(folder: Path, wanted: Format | None, depth: int) -> Iterator[tuple[Format, Path]]:
-    """Yield the recognised files of a folder, or if there are none, those of its sub-folders; links to folders and
-    hidden names are passed over."""
+    """Yield the recognised files of a folder and of its sub-folders, in order of their names.
+
+    What stands at the top decides which format those below must have; links to folders and hidden names are left out.
+    """
     entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    found = False
-    for path in entries:
-        if path.is_file() and (format := _recognise_as(path, wanted)) is not None:
-            found = True
-            yield format, path
-    if not found and depth > 0:
-        for path in entries:
-            if path.is_dir() and not path.is_symlink():
-                yield from _recognised_in(path, wanted, depth - 1)
+    found = [
+        (format, path) for path in entries if path.is_file() and (format := _recognise_as(path, wanted)) is not None
+    ]
+    below = [path for path in entries if path.is_dir() and not path.is_symlink()] if depth > 0 else []
+    names = {format.name for format, _ in found}
+    if len(names) == 1:
+        wanted = found[0][0]
+    if len(names) < 2:
+        for path in below:
+            found += _recognised_in(path, wanted, depth - 1)
+    if names and wanted is not None and wanted.write_folder is None:
+        _refuse_both(folder, wanted, [path for _, path in found])
+    yield from sorted(found, key=lambda pair: pair[1])
+
+
+def _refuse_both(folder: Path, format: Format, paths: list[Path]) -> None:
+    """Refuse files of one format at the top and below it: are those below parts of the corpus, or something else?"""
+    below = [path.relative_to(folder).as_posix() for path in paths if path.parent != folder]
+    if below:
+        raise FormatError(
+            f"{format.name} files stand at the top and in sub-folders, such as {quoted(below[0])}; it is not clear "
+            "whether all are meant. Name one file or folder, or move the others away",
+            path=str(folder),
+        )
 
 
 def _recognise_as(path: Path, wanted: Format | None) -> Format | None:

@@ -22,6 +22,7 @@ from hyperspan.corpora.files import document_path, stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
 from hyperspan.corpora.sidecars import (
     TEXT_SUFFIXES,
+    Folders,
     TextFolder,
     attributes_of,
     attributes_told,
@@ -104,12 +105,13 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     if not reports:
         reports[own.rsplit("/", 1)[-1] + ".text"] = []
     is_single = len(reports) == 1 and stem_of(next(iter(reports))) == own.rsplit("/", 1)[-1]
+    folders = Folders(item.path, item.root)
     for report, lines in reports.items():
-        unit = _document(report, own if is_single else stem_of(report), lines, item, diagnostics)
+        unit = _document(report, own if is_single else stem_of(report), lines, item, folders, diagnostics)
         if unit is not None:
             yield unit
     if not is_single:
-        _note_texts_without_lines(reports, item, diagnostics)
+        _note_texts_without_lines(reports, item, folders, diagnostics)
 
 
 def _report_of(line: str) -> str:
@@ -117,10 +119,10 @@ def _report_of(line: str) -> str:
 
 
 def _document(
-    report: str, doc: str, lines: list[tuple[int, str]], item: Item, diagnostics: Diagnostics
+    report: str, doc: str, lines: list[tuple[int, str]], item: Item, folders: Folders, diagnostics: Diagnostics
 ) -> Document | None:
     before = diagnostics.total
-    text = read_sidecar(report, item.path, diagnostics, line=lines[0][0] if lines else None, within=item.root)
+    text = read_sidecar(report, item.path, diagnostics, line=lines[0][0] if lines else None, folders=folders)
     if text is None:
         return None
     found: list[tuple[Mention, int | None]] = []
@@ -159,14 +161,14 @@ def _mention(line: str, length: int, path: Path, number: int, diagnostics: Diagn
     return checked_mention(type, spans, diagnostics, length=length, path=path, line=number, attributes={"cui": cui})
 
 
-def _note_texts_without_lines(reports: Iterable[str], item: Item, diagnostics: Diagnostics) -> None:
+def _note_texts_without_lines(reports: Iterable[str], item: Item, folders: Folders, diagnostics: Diagnostics) -> None:
     """Note reports that no line names: they may have no mentions, or belong to another pipe file."""
     try:
-        folders = {found[0].parent for report in reports if (found := find_sidecar(report, item.path, item.root))}
+        with_texts = {found[0].parent for report in reports if (found := find_sidecar(report, folders))}
     except CorpusError:
         return
     named = {stem_of(report) for report in reports}
-    for folder in sorted(folders):
+    for folder in sorted(with_texts):
         for text in sorted(folder.iterdir()):
             if text.suffix.lower() in TEXT_SUFFIXES and not is_pipe_file(text) and stem_of(text.name) not in named:
                 diagnostics.note(
@@ -185,12 +187,15 @@ def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> Non
         path = texts.new_path(unit)
         if path is None:
             continue
-        note_unsupported(
-            unit, "semeval", diagnostics, doc=True, attributes=attributes_told(unit), mention_attributes={"cui"}
-        )
+        note_unsupported(unit, "semeval", diagnostics, doc=True, attributes=attributes_told(unit), holds=_is_held)
         path.write_bytes(unit.text.encode())
         lines = "".join(f"{line}\n" for line in _lines(unit, diagnostics))
         document_path(folder, unit.doc, ".pipe").write_bytes(lines.encode())
+
+
+def _is_held(name: str, value: object) -> bool:
+    """Whether an attribute comes back as it is: one CUI, as a text."""
+    return name == "cui" and isinstance(value, str)
 
 
 def _lines(document: Document, diagnostics: Diagnostics) -> list[str]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 from hyperspan.corpora.files import document_path, head_of, read_text
@@ -66,15 +68,13 @@ class TextFolder:
     suffix : str
         That of the text files.
     diagnostics : Diagnostics
-        Takes documents that cannot be written, and notes those that will not be read together with the others.
+        Takes documents that cannot be written.
     """
 
     def __init__(self, folder: Path, suffix: str, diagnostics: Diagnostics) -> None:
         self.folder = folder
         self.suffix = suffix
         self.diagnostics = diagnostics
-        self._used: set[str] = set()
-        self._above: set[str] = set()
 
     def new_path(self, document: Document) -> Path | None:
         """Return where to write a document's text, its folder made, or report why it cannot be written."""
@@ -86,25 +86,49 @@ class TextFolder:
         if path.exists():
             self._report(document, f"document {quoted(document.doc)} comes twice")
             return None
-        self._note_mixed(document.doc)
         path.parent.mkdir(parents=True, exist_ok=True)
         return path
 
     def _report(self, document: Document, message: str) -> None:
         self.diagnostics.report("not-held", message, path=document.place or None)
 
-    def _note_mixed(self, doc: str) -> None:
-        *parts, _ = doc.split("/")
-        above = {"/".join(parts[:depth]) for depth in range(len(parts))}
-        own = "/".join(parts)
-        if self._used & above or own in self._above:
-            self.diagnostics.note(
-                "mixed-folders",
-                f"document {quoted(doc)} is in a folder above or below that of another; sub-folders are read only if "
-                "no document stands above them, so read them one by one",
-            )
-        self._used.add(own)
-        self._above |= above
+
+class Folders:
+    """The names in the folders near a file of annotations, each listed once however many texts are looked for.
+
+    Parameters
+    ----------
+    annotations : path
+    within : path, optional
+        The folder that the user named: a text may stand anywhere in it.
+    """
+
+    def __init__(self, annotations: Path, within: Path | None = None) -> None:
+        self.own = annotations.parent
+        self.within = within
+        self._names: dict[Path, frozenset[str]] = {}
+
+    @cached_property
+    def beside(self) -> list[Path]:
+        """The folders beside that of the file, in order of their names."""
+        return _folders_in(self.own.resolve().parent)
+
+    @cached_property
+    def below(self) -> list[Path]:
+        """The folders in that which the user named, not too deep."""
+        return [] if self.within is None else list(_folders_below(self.within, _DEEPEST))
+
+    def has(self, path: Path, folder: Path) -> bool:
+        """Say whether a path in one of the folders is a file."""
+        if folder not in self._names:
+            try:
+                self._names[folder] = frozenset(os.listdir(folder))
+            except OSError:
+                self._names[folder] = frozenset()
+        try:
+            return path.relative_to(folder).parts[0] in self._names[folder] and path.is_file()
+        except OSError:
+            return False
 
 
 def is_pipe_file(path: Path) -> bool:
@@ -116,15 +140,20 @@ def is_pipe_file(path: Path) -> bool:
 
 
 def read_sidecar(
-    name: str, annotations: Path, diagnostics: Diagnostics, *, line: int | None = None, within: Path | None = None
+    name: str,
+    annotations: Path,
+    diagnostics: Diagnostics,
+    *,
+    line: int | None = None,
+    folders: Folders,
 ) -> str | None:
     """Read the text ``name`` that a file of annotations speaks of, or report why that cannot be done.
 
     It is looked for beside the annotations, then in the folders beside theirs (``text/`` beside ``pipe/``), then
-    anywhere ``within`` the folder that the user named, as ``.txt`` and as ``.text``. The name cannot lead elsewhere.
+    anywhere in the folder that the user named, as ``.txt`` and as ``.text``. The name cannot lead elsewhere.
     """
     try:
-        found = find_sidecar(name, annotations, within)
+        found = find_sidecar(name, folders)
     except CorpusError as error:
         diagnostics.report("hostile-name", error.message, path=str(annotations), line=line)
         return None
@@ -132,7 +161,7 @@ def read_sidecar(
         diagnostics.report(
             "no-text",
             f"there is no text {quoted(stem_of(name) + '.txt')} or '.text' beside the annotations, in a folder beside "
-            f"theirs{'' if within is None else f', or elsewhere in {within}'}; name a folder that holds both",
+            f"theirs{'' if folders.within is None else f', or elsewhere in {folders.within}'}; name a folder that holds both",
             path=str(annotations),
             line=line,
         )
@@ -144,7 +173,7 @@ def read_sidecar(
     return read_text(found[0], diagnostics)
 
 
-def find_sidecar(name: str, annotations: Path, within: Path | None = None) -> list[Path]:
+def find_sidecar(name: str, folders: Folders) -> list[Path]:
     """Return the files that a text may be in: one beside the annotations, all in folders beside theirs, or within.
 
     Raises
@@ -152,13 +181,10 @@ def find_sidecar(name: str, annotations: Path, within: Path | None = None) -> li
     CorpusError
         If the name could lead elsewhere.
     """
-    folder = annotations.parent
-    if beside := next(_texts_in(folder, name), None):
+    if beside := next(_texts_in(folders.own, name, folders), None):
         return [beside]
-    near = [text for other in _folders_in(folder.resolve().parent) if (text := next(_texts_in(other, name), None))]
-    if near or within is None:
-        return near
-    return [text for other in _folders_below(within, _DEEPEST) if (text := next(_texts_in(other, name), None))]
+    near = [text for other in folders.beside if (text := next(_texts_in(other, name, folders), None))]
+    return near or [text for other in folders.below if (text := next(_texts_in(other, name, folders), None))]
 
 
 def _folders_in(folder: Path) -> list[Path]:
@@ -176,11 +202,8 @@ def _folders_below(folder: Path, depth: int) -> Iterator[Path]:
                 yield from _folders_below(path, depth - 1)
 
 
-def _texts_in(folder: Path, name: str) -> Iterator[Path]:
+def _texts_in(folder: Path, name: str, folders: Folders) -> Iterator[Path]:
     # The name as it stands comes first; a name in "x.txt" may still mean the file "x.text".
     for path in (document_path(folder, name, ""), *(document_path(folder, stem_of(name), s) for s in TEXT_SUFFIXES)):
-        try:
-            if path.is_file() and not is_pipe_file(path):
-                yield path
-        except OSError:
-            continue
+        if folders.has(path, folder) and not is_pipe_file(path):
+            yield path

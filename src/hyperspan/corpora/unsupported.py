@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from typing import Any
 
 from hyperspan.diagnostics import Diagnostics, quoted
@@ -37,6 +37,7 @@ def note_unsupported(
     attributes: Container[str] = (),
     columns: Container[str] = (),
     mention_attributes: Container[str] = (),
+    holds: Callable[[str, Any], bool] | None = None,
     prob: bool = False,
 ) -> None:
     """Note what of a sentence or document a format leaves out, given what it holds.
@@ -55,6 +56,9 @@ def note_unsupported(
         Whether the document's name is held.
     attributes, columns, mention_attributes : container of str
         The names that are held.
+    holds : callable, optional
+        Says of an attribute of a mention, by name and value, whether it comes back as it is; instead of
+        ``mention_attributes``, for formats that hold some values only.
     prob : bool
         Whether the probabilities of mentions are held.
 
@@ -80,8 +84,13 @@ def note_unsupported(
         if unit.offsets is not None:
             note("offsets", "character offsets of tokens")
     for mention in unit.mentions:
-        if (lost := _first_lost(mention.attributes, mention_attributes)) is not None:
-            note("mention-attributes", f"attribute {lost!r} of mentions")
+        if holds is not None:
+            lost = next((name for name, value in mention.attributes.items() if not holds(name, value)), None)
+        else:
+            lost = _first_lost(mention.attributes, mention_attributes)
+        if lost is not None:
+            value = "" if holds is None else f" with the value {quoted(mention.attributes[lost])}"
+            note("mention-attributes", f"attribute {lost!r}{value} of mentions")
             break
     if not prob and any(mention.prob is not None for mention in unit.mentions):
         note("prob", "probabilities of mentions")

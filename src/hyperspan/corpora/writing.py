@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
-from hyperspan.corpora.files import writing, writing_folder
 from hyperspan.corpora.format import Format
 from hyperspan.corpora.reading import format_named
-from hyperspan.diagnostics import Diagnostics
+from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
-from hyperspan.mentions import Unit
+from hyperspan.files import writing, writing_folder
+from hyperspan.mentions import Document, Sentence, Unit
 
 _BY_SUFFIX = {".jsonl": "jsonl", ".cupt": "cupt", ".inline": "inline", ".xml": "bioc", ".json": "bioc"}
 
@@ -56,6 +58,7 @@ def write(
     chosen = _writable(format or format_of_output(path))
     diagnostics = diagnostics or Diagnostics()
     path = Path(path)
+    units = _without_halves(units, diagnostics)
     if chosen.write_folder is not None:
         with writing_folder(path, overwrite=overwrite) as folder:
             chosen.write_folder(units, folder, diagnostics)
@@ -76,7 +79,8 @@ def write_splits(
     chosen = _writable(format)
     diagnostics = diagnostics or Diagnostics()
     with writing_folder(Path(path), overwrite=overwrite) as folder:
-        for name, units in splits.items():
+        for name, of_split in splits.items():
+            units = _without_halves(of_split, diagnostics)
             if chosen.write_folder is not None:
                 (folder / name).mkdir()
                 chosen.write_folder(units, folder / name, diagnostics)
@@ -98,3 +102,44 @@ def _writable(name: str) -> Format:
     if format.write_file is None and format.write_folder is None:
         raise UsageError(f"the format {name!r} can only be read; choose another with --to")
     return format
+
+
+_HALF_CHARACTER = re.compile("[\ud800-\udfff]")
+
+
+def _without_halves(units: Iterable[Unit], diagnostics: Diagnostics) -> Iterator[Unit]:
+    """Yield the units that UTF-8 can hold, and report the others by name."""
+    for unit in units:
+        if (half := _half_in(_texts_of(unit))) is None:
+            yield unit
+        else:
+            diagnostics.report(
+                "not-held",
+                f"document {quoted(unit.doc)} has half a character, {half!r}, which UTF-8 cannot hold",
+                path=unit.place or None,
+            )
+
+
+def _texts_of(unit: Unit) -> Iterator[Any]:
+    yield unit.doc
+    yield unit.text if isinstance(unit, Document) else "".join(unit.tokens)
+    yield unit.attributes
+    if isinstance(unit, Sentence):
+        yield unit.columns
+    for mention in unit.mentions:
+        yield mention.type
+        yield mention.attributes
+
+
+def _half_in(value: Any) -> str | None:
+    """Return the first half of a character in a value, however deep."""
+    if isinstance(value, str):
+        if value.isascii():
+            return None
+        match = _HALF_CHARACTER.search(value)
+        return None if match is None else match[0]
+    if isinstance(value, Mapping):
+        value = chain(value.keys(), value.values())
+    if not isinstance(value, Iterable) or isinstance(value, bytes):
+        return None
+    return next((half for one in value if (half := _half_in(one)) is not None), None)

@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from hyperspan.corpora.files import writing
 from hyperspan.environment import environment
 from hyperspan.errors import UsageError
 from hyperspan.experiments import as_published
@@ -20,6 +19,7 @@ from hyperspan.experiments.result import Result
 from hyperspan.experiments.settings import Settings
 from hyperspan.experiments.training import Options
 from hyperspan.features import Clusters, Extractor, Lexicon, TemplateSet
+from hyperspan.files import writing
 from hyperspan.learning import Record
 
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from hyperspan.corpora.files import writing
 from hyperspan.diagnostics import quoted
 from hyperspan.errors import FeatureError, UsageError
 from hyperspan.features.lines import broken, lines_of
+from hyperspan.files import writing
 
 UNKNOWN = -1
 """The cluster id of a word that is in no cluster."""

@@ -29,9 +29,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from hyperspan.corpora.files import writing
 from hyperspan.diagnostics import quoted
 from hyperspan.errors import FeatureError
+from hyperspan.files import writing
 
 UNKNOWN = -1
 """The category id of a word that no phrase covers."""

@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hyperspan.errors import LearningError, ModelError
 from hyperspan.learning import Search
+from hyperspan.learning.history import HISTORY
 from hyperspan.recognizer.model_file import read_arrays, write_arrays
+from hyperspan.recognizer.schema import check_checkpoint
+from hyperspan.schema import check_array
 
 PERIOD = 30.0
-"""Seconds from one checkpoint to the next, at least."""
+"""Seconds from one checkpoint to the next, once training has gone on for so long."""
+
+FIRST = 1.0
+"""Seconds from the beginning to the first checkpoint: from then on they come when the time has doubled."""
 
 _log = logging.getLogger(__name__)
 
@@ -43,19 +52,37 @@ class Checkpointer:
         self.path = None if path is None else Path(path)
         self.fingerprint = fingerprint
         self.note = dict(note or {})
-        self._next = time.monotonic() + PERIOD
+        self._begin = time.monotonic()
+        self._next = self._begin + FIRST
         self._has_warned = False
 
-    def load(self) -> Search | None:
-        """Return the saved search if there is one, and if it is one with the same data and settings."""
+    def load(self, n_weights: int, penalties: Sequence[float]) -> Search | None:
+        """Return the saved search if there is one.
+
+        Parameters
+        ----------
+        n_weights : int
+            How many weights are searched for.
+        penalties : sequence of float
+            Which are to be tried.
+
+        Raises
+        ------
+        ModelError
+            If it was made with other data or settings, or is not what we write.
+        """
         if self.path is None or not self.path.is_file():
             _log.warning("there is no checkpoint %s to resume from: starting from the beginning", self.path)
             return None
-        data, arrays = read_arrays(self.path, "checkpoint")
-        if data.get("fingerprint") != self.fingerprint:
+        data, arrays = _read(self.path)
+        if data["fingerprint"] != self.fingerprint:
             raise ModelError(
                 f"{self.path} was made with other data or settings; resume with the same, or train without --resume"
             )
+        try:
+            _check_arrays(data["search"], arrays, n_weights, penalties)
+        except ModelError as error:
+            raise ModelError(f"{self.path} was not written by this program: {error}") from None
         return Search.of_arrays(data["search"], arrays)
 
     def save_in_time(self, search: Search) -> None:
@@ -79,12 +106,41 @@ class Checkpointer:
         content = {"fingerprint": self.fingerprint, "note": self.note, "search": data}
         write_arrays(self.path, "checkpoint", content, arrays)
         now = time.monotonic()
-        self._next = now + max(PERIOD, 10.0 * (now - begin))
+        self._next = now + max(min(PERIOD, now - self._begin), 10.0 * (now - begin))
 
 
 def read_note(path: str | Path | None) -> dict[str, Any]:
     """Return what stands beside the search in a checkpoint; nothing if there is no such file."""
     if path is None or not Path(path).is_file():
         return {}
-    note: dict[str, Any] = read_arrays(Path(path), "checkpoint")[0].get("note", {})
+    note: dict[str, Any] = _read(Path(path))[0]["note"]
     return note
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    data, arrays = read_arrays(path, "checkpoint")
+    try:
+        check_checkpoint(data)
+    except ModelError as error:
+        raise ModelError(f"{path} was not written by this program: {error}") from None
+    return data, arrays
+
+
+def _check_arrays(
+    search: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], n_weights: int, penalties: Sequence[float]
+) -> None:
+    """Refuse arrays that are not those of a search for so many weights: compiled code goes through them."""
+    if list(search["penalties"]) != list(penalties):
+        raise ModelError(f"its search is for the penalties {search['penalties']}, not {list(penalties)}")
+    vectors = ["weights", *(["best"] if "best" in arrays else [])]
+    found = [check_array(arrays, name, np.float64, (n_weights,)) for name in vectors]
+    n_slopes = 0 if "gradient" in arrays and not arrays["gradient"].size else n_weights  # none before the first step
+    found.append(check_array(arrays, "gradient", np.float64, (n_slopes,)))
+    if "remembered" in arrays or search["state"]["n_steps"]:
+        n_rows = 2 * (HISTORY + 1)
+        found.append(check_array(arrays, "remembered", np.float32, (n_rows, n_weights)))
+        found.append(check_array(arrays, "products", np.float64, (n_rows, n_rows)))
+    if not all(bool(np.all(np.isfinite(array))) for array in found):
+        raise ModelError("it has numbers that are not finite")
+    if search["stage"] >= len(penalties) and "best" not in arrays:
+        raise ModelError("its search is done, but has no weights")

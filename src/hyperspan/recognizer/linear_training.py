@@ -135,7 +135,8 @@ def _search(
     checkpointer = Checkpointer(options.checkpoint, fingerprint, note)
     from_zero = settings.initial_weights == "zero"
     first = scorer.weights if from_zero else first_weights(written_as, gold, parameters)
-    search = (checkpointer.load() if options.resume else None) or new_search(objective.of_model(first), penalties)
+    begin = objective.of_model(first)
+    search = (checkpointer.load(len(begin), penalties) if options.resume else None) or new_search(begin, penalties)
 
     def dev_f1(weights: NDArray[np.float64]) -> float:
         batch = replace(scorer, weights=objective.to_model(weights)).scores_of(dev_block)

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from hyperspan.corpora.files import writing
 from hyperspan.diagnostics import quoted
 from hyperspan.errors import ModelError
+from hyperspan.files import writing
 
 FORMAT_VERSION = 1
 _KEY = "hyperspan"

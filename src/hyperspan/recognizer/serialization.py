@@ -12,12 +12,11 @@ from hyperspan.errors import HyperspanError, ModelError
 from hyperspan.inference import current_name, distribution_class
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.model_file import read_arrays, write_arrays
+from hyperspan.recognizer.schema import NOT_KEPT, check_model
 from hyperspan.recognizer.settings import Settings
 from hyperspan.scoring import scorer_class
 from hyperspan.structures import structure
-
-_NOT_KEPT = ("features", "clusters", "lexicon", "n_threads")
-"""Settings that are not written as such: the first three are part of the scorer, and threads change nothing."""
+from hyperspan.text.annotators import check_named_by_file
 
 
 def write_model(path: Path, settings: Settings, model: Model, training: Training, *, with_names: bool = True) -> None:
@@ -29,7 +28,7 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
         "settings": {
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in vars(settings).items()
-            if name not in _NOT_KEPT
+            if name not in NOT_KEPT
         },
         "types": list(model.structure.types),
         "annotator": training.annotator,
@@ -60,10 +59,13 @@ def read_model(path: Path, defaults: Mapping[str, Any]) -> tuple[Settings, Model
     """
     data, arrays = read_arrays(path, "model")
     try:
+        check_model(data)
+        for name in (data["settings"]["annotator"], data["annotator"]["name"]):
+            check_named_by_file(name)
         return _remade(data, arrays, defaults)
     except KeyError as error:
         raise ModelError(f"{path} lacks {error}; it was not written by this program") from None
-    except (HyperspanError, TypeError, ValueError, AttributeError) as error:
+    except (HyperspanError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         raise ModelError(f"{path} was not written by this program: {error}") from None
 
 

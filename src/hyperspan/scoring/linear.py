@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from msgspec import Struct
 from numpy.typing import NDArray
 
 from hyperspan.errors import ModelError
@@ -16,6 +17,7 @@ from hyperspan.features import Extractor, FeatureBlock, TemplateSet
 from hyperspan.features.templates import NAMED as NAMED_TEMPLATES
 from hyperspan.inference import ScoreBatch
 from hyperspan.mentions import Sentence
+from hyperspan.schema import Count, check_array, check_texts, fitted
 from hyperspan.scoring.parameters import Parameters, check_parameters, first_of_rows
 from hyperspan.scoring.scorer import Arrays, Reason, register_scorer
 from hyperspan.scoring.weight_table import WeightTable
@@ -211,6 +213,8 @@ class LinearScorer:
         cls, structure: Structure, data: Mapping[str, Any], arrays: Arrays, *, n_threads: int
     ) -> LinearScorer:
         """Return the scorer that gave a state."""
+        checked: LinearState = fitted(dict(data), LinearState)
+        _check_features(checked.features, arrays)
         in_features = {
             name.removeprefix(_FEATURES): array for name, array in arrays.items() if name.startswith(_FEATURES)
         }
@@ -230,11 +234,43 @@ class LinearScorer:
         check_parameters(structure, parameters, scorer.n_features)
         if any(not 0 <= feature < scorer.n_features for feature in names):
             raise ModelError("it names features that it does not have")
+        if not np.all(np.bincount(parameters.row_of_feature, minlength=parameters.n_rows)):
+            raise ModelError("it has weights for features that it does not have")
         if scorer.weights.dtype != np.float64 or scorer.weights.shape != (parameters.n_weights,):
             raise ModelError("it does not have as many weights as its features need; train again")
         if not np.all(np.isfinite(scorer.weights)):
             raise ModelError("it has weights that are not numbers; train again, with a higher l2")
         return scorer
+
+
+class FeaturesState(Struct):
+    """What an extractor is made of, besides its arrays."""
+
+    version: int
+    templates: list[list[str]]
+    templates_source: str
+    skipped: list[tuple[str, str]]
+    has_clusters: bool
+    has_lexicon: bool
+
+
+class LinearState(Struct):
+    """The plain data of a linear scorer."""
+
+    features: FeaturesState
+    n_transitions: Count
+    feature_names: dict[str, str] = {}
+
+
+def _check_features(state: FeaturesState, arrays: Arrays) -> None:
+    """Refuse features that are no hashes, and clusters of which some words have none of the paths."""
+    check_array(arrays, _FEATURES + "feature_hash", np.uint64, (None,))
+    if state.has_clusters:
+        n_words = check_texts(arrays, _FEATURES + "cluster_words", _FEATURES + "cluster_first_word")
+        n_paths = check_texts(arrays, _FEATURES + "cluster_paths", _FEATURES + "cluster_first_path")
+        path = check_array(arrays, _FEATURES + "cluster_ids", np.int32, (n_words,))
+        if bool(np.any((path < 0) | (path >= n_paths))):
+            raise ModelError("its clusters name paths that are not there")
 
 
 register_scorer("linear", LinearScorer)

@@ -8,8 +8,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.features import FeatureBlock
 from hyperspan.compiled.prefetch import AHEAD, prefetch
+from hyperspan.features import FeatureBlock
 from hyperspan.scoring.parameters import Parameters
 from hyperspan.structures import Structure
 

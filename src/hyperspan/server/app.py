@@ -6,34 +6,33 @@ import logging
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping
 from contextlib import asynccontextmanager
-from itertools import repeat
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import orjson
 from fastapi import APIRouter, FastAPI, Query, Request, Response
-from fastapi.responses import FileResponse
+from fastapi.responses import FileResponse, RedirectResponse
 from fastapi.routing import APIRoute
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from hyperspan import __version__
-from hyperspan.corpora.brat import document_of
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import HyperspanError
-from hyperspan.mentions import Sentence
 from hyperspan.recognizer import Recognizer
 from hyperspan.render import html_style
 from hyperspan.render.picture import svg_style
+from hyperspan.server import tasks
+from hyperspan.server.authentication import LOGIN, Token
 from hyperspan.server.documentation import STYLE, page
-from hyperspan.server.errors import ApiError, add_handlers, error_data, json_response
+from hyperspan.server.errors import OUR_FAULT, ApiError, add_handlers, error_data, json_response
 from hyperspan.server.executor import Executor, Slot
-from hyperspan.server.export import File, export
-from hyperspan.server.inputs import Input, diagnostics_of, input_of, with_given
+from hyperspan.server.export import File
 from hyperspan.server.limits import Limits
-from hyperspan.server.middleware import Middleware
+from hyperspan.server.middleware import DEADLINE, Middleware
 from hyperspan.server.models import Model, Models
-from hyperspan.server.predicting import How, explanation_answer, find, sentence_answer
+from hyperspan.server.predicting import How
 from hyperspan.server.schemas import (
     BratAnswer,
     BratRequest,
@@ -48,6 +47,8 @@ from hyperspan.server.schemas import (
     PredictRequest,
 )
 from hyperspan.server.streaming import LINES, Streamed, wants_lines
+from hyperspan.server.tasks import Begun
+from hyperspan.server.warming import warm_up
 
 STATIC = Path(__file__).parent / "static"
 
@@ -107,7 +108,11 @@ _OF_BODIES = (400, 408, 413, 415, 422, 503)
 
 
 def create_app(
-    models: Mapping[str, Recognizer], *, limits: Limits | None = None, hosts: Collection[str] | None = None
+    models: Mapping[str, Recognizer],
+    *,
+    limits: Limits | None = None,
+    hosts: Collection[str] | None = None,
+    token: Token | None = None,
 ) -> FastAPI:
     """Return the application that serves some models.
 
@@ -118,13 +123,16 @@ def create_app(
     limits : Limits, optional
     hosts : collection of str, optional
         The host names under which it may be addressed; any, if not given.
+    token : Token, optional
+        What every request must show; nothing, if not given.
     """
     limits = limits or Limits()
     served = Models(models)
-    executor = Executor(limits)
+    executor = Executor(limits, served, partial(warm_up, served))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        executor.start()
         yield
         executor.close()
 
@@ -137,7 +145,7 @@ def create_app(
         lifespan=lifespan,
     )
     app.state.executor = executor
-    app.add_middleware(Middleware, limits=limits, hosts=hosts)
+    app.add_middleware(Middleware, limits=limits, hosts=hosts, token=token)
     add_handlers(app)
     app.include_router(_interface(served, executor, limits))
     _add_pages(app)
@@ -166,41 +174,45 @@ def _interface(models: Models, executor: Executor, limits: Limits) -> APIRouter:
         """Find mentions. With ``Accept: application/x-ndjson`` the answer comes line by line: first what was asked
         for, then each sentence, at last ``{"done": true, …}``."""
         prediction = _Prediction(models.named(given.model), given, limits)
-        slot = executor.slot()
+        slot = executor.slot(_deadline(request))
         try:
-            await slot.run(prediction.begin)
+            await prediction.begin(slot)
             if wants_lines(request):
                 return Streamed(prediction.stream(slot), slot)
             await prediction.finish(slot, request)
             slot.leave()
-            return Response(prediction.as_json(), media_type="application/json")
+            return _json(prediction.as_json())
         except BaseException:
             slot.leave()
             raise
 
     @router.post("/api/explain", responses={200: {"model": ExplainAnswer}, **_errors(404, *_OF_BODIES)})
-    async def explain(given: ExplainRequest) -> Response:
+    async def explain(given: ExplainRequest, request: Request) -> Response:
         """Explain what is found in one sentence, and draw the hypergraph of a type."""
-        chosen = models.named(given.model)
-        with executor.slot() as slot:
-            return await slot.run(_explained, chosen, given, limits)
+        how = How.of(models.named(given.model).recognizer, given.decode, given.threshold)
+        with executor.slot(_deadline(request)) as slot:
+            return _json(await slot.run(tasks.explained, given, how, limits))
 
     @router.post("/api/export", responses={200: _files(), **_errors(404, *_OF_BODIES)})
     async def export(given: ExportRequest, request: Request) -> Response:
         """Write mentions as a file: a zip with a text and its annotations for brat, JSON lines, SVG or HTML."""
         chosen = models.named(given.model)
-        with executor.slot() as slot:
+        with executor.slot(_deadline(request)) as slot:
             file = await _exported(chosen, given, limits, slot)
         headers = {"Content-Disposition": f'attachment; filename="{file.name}"'}
         return Response(file.content, headers=headers, media_type=file.media_type)
 
     @router.post("/api/read-brat", responses={200: {"model": BratAnswer}, **_errors(*_OF_BODIES)})
-    async def read_brat(given: BratRequest) -> Response:
+    async def read_brat(given: BratRequest, request: Request) -> Response:
         """Read a text and its annotations as brat writes them; what is wrong with them is listed, and left out."""
-        with executor.slot() as slot:
-            return await slot.run(_read_brat, given)
+        with executor.slot(_deadline(request)) as slot:
+            return _json(await slot.run(tasks.read_brat, given))
 
     return router
+
+
+def _json(data: bytes) -> Response:
+    return Response(data, media_type="application/json")
 
 
 def _predict_answers() -> dict[str, Any]:
@@ -222,38 +234,33 @@ class _Prediction:
         self._given = given
         self._limits = limits
         self._how = How.of(model.recognizer, given.decode, given.threshold)
-        self._input = Input([])
-        self._pieces: deque[slice] = deque()
+        self._begun = Begun(0, [], [], False, [])
+        self._rest: deque[bytes] = deque()
         self._lines: list[bytes] = []
         self._truncated = False
 
-    def begin(self) -> None:
+    async def begin(self, slot: Slot) -> None:
         """Read the request, and do the first piece: for most there is no other."""
-        self._input = input_of(self._given, self._limits)
-        self._pieces.extend(self._input.pieces())
-        if self._pieces:
-            self._lines = self._next()
+        self._begun = await slot.run(tasks.begin, self._given, self._how, self._limits)
+        self._rest.extend(self._begun.rest)
+        self._lines, self._truncated = self._begun.lines, self._begun.truncated
 
-    def _next(self) -> list[bytes]:
+    async def _next(self, slot: Slot) -> list[bytes]:
         """Do one more piece."""
-        piece = self._pieces.popleft()
-        sentences = self._input.sentences[piece]
-        answers = find(self._model, sentences, self._how, wants_candidates=self._given.candidates)
-        self._truncated |= any(answer.found.truncated for answer in answers)
-        gold = self._input.gold[piece] or repeat(None, len(sentences))
-        return [
-            orjson.dumps(sentence_answer(sentence, answer, of_sentence))
-            for sentence, answer, of_sentence in zip(sentences, answers, gold, strict=True)
-        ]
+        candidates = self._given.candidates
+        lines: list[bytes]
+        lines, truncated = await slot.run(tasks.go_on, self._given.model, self._rest.popleft(), self._how, candidates)
+        self._truncated |= truncated
+        return lines
 
     async def finish(self, slot: Slot, request: Request) -> None:
         """Do all that is left, as long as there is somebody to read it."""
-        while self._pieces and not await request.is_disconnected():
-            self._lines += await slot.run(self._next)
+        while self._rest and not await request.is_disconnected():
+            self._lines += await self._next(slot)
 
     def _head(self) -> dict[str, Any]:
         head = {"model": self._model.name, **self._how.as_dict()}
-        return head if self._given.gold is None else head | {"findings": self._input.findings}
+        return head if self._given.gold is None else head | {"findings": self._begun.findings}
 
     def as_json(self) -> bytes:
         """Return the whole answer; the sentences are JSON already."""
@@ -267,49 +274,31 @@ class _Prediction:
         try:
             while lines:
                 yield b"\n".join((*lines, b""))
-                lines = await slot.run(self._next) if self._pieces else []
-            n_sentences = len(self._input.sentences)
-            last: dict[str, Any] = {"done": True, "sentences": n_sentences, "truncated": self._truncated}
+                lines = await self._next(slot) if self._rest else []
+            last: dict[str, Any] = {"done": True, "sentences": self._begun.n_sentences, "truncated": self._truncated}
         except HTTPException as error:
             last = error_data(error.detail, error.details if isinstance(error, ApiError) else ())
         except HyperspanError as error:
             last = error_data(str(error))
         except Exception:
             _log.exception("a stream broke off")
-            last = error_data("something went wrong on our side; the server's log has the details. Please report it")
+            last = error_data(OUR_FAULT)
         yield orjson.dumps(last, option=orjson.OPT_APPEND_NEWLINE)
 
 
-def _explained(model: Model, given: ExplainRequest, limits: Limits) -> Response:
-    read = input_of(given, limits)
-    if len(read.sentences) != 1:
-        raise ApiError(422, f"the text has {len(read.sentences):,} sentences; expected one. Explain them one by one")
-    how = How.of(model.recognizer, given.decode, given.threshold)
-    return json_response(explanation_answer(model, read.sentences[0], how, given.type))
-
-
 async def _exported(model: Model, given: ExportRequest, limits: Limits, slot: Slot) -> File:
-    read = await slot.run(input_of, given, limits)
-    if given.mentions is not None:
-        sentences = await slot.run(with_given, read.sentences, given.mentions)
-    else:
+    pieces, have_mentions = await slot.run(tasks.read_for_export, given, limits)
+    if not have_mentions:
         how = How.of(model.recognizer, given.decode, given.threshold)
-        sentences = []
-        for piece in read.pieces():
-            sentences += await slot.run(_with_found, model, read.sentences[piece], how)
-    return await slot.run(export, given.format, read, sentences, model.recognizer.types_, given.doc)
+        pieces = [await slot.run(tasks.find_for_export, given.model, piece, how) for piece in pieces]
+    file: File = await slot.run(tasks.exported, given, pieces)
+    return file
 
 
-def _with_found(model: Model, sentences: list[Sentence], how: How) -> list[Sentence]:
-    answers = find(model, sentences, how)
-    return [sentence.with_mentions(answer.found.mentions) for sentence, answer in zip(sentences, answers, strict=True)]
-
-
-def _read_brat(given: BratRequest) -> Response:
-    diagnostics = Diagnostics("skip")
-    document = document_of("", given.text, given.ann, diagnostics)
-    gold = [{"type": mention.type, "spans": mention.parts} for mention in document.mentions]
-    return json_response({"text": given.text, "gold": gold, "findings": diagnostics_of(diagnostics)})
+def _deadline(request: Request) -> float | None:
+    """Return when a request must be answered, as the middleware says."""
+    deadline: float | None = request.scope.get(DEADLINE)
+    return deadline
 
 
 def _add_pages(app: FastAPI) -> None:
@@ -328,5 +317,9 @@ def _add_pages(app: FastAPI) -> None:
     @app.get("/static/render.css", include_in_schema=False)
     async def style_of_drawings() -> Response:
         return Response(html_style() + svg_style(), media_type="text/css")
+
+    @app.get(LOGIN, include_in_schema=False)
+    async def logged_in() -> Response:
+        return RedirectResponse("/", 303)  # whoever gets here has shown the token, or need not
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

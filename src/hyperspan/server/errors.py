@@ -16,6 +16,8 @@ from hyperspan.errors import HyperspanError
 
 MOST_DETAILS = 20
 
+OUR_FAULT = "something went wrong on our side; the server's log has the details. Please report it"
+
 
 class ApiError(HTTPException):
     """A request that gets no answer but a sentence.
@@ -47,6 +49,17 @@ def too_slow(seconds: float) -> ApiError:
     """Refuse what takes too long."""
     sentence = f"the work was not done within {seconds:g} seconds and was given up; send less text at a time"
     return ApiError(503, sentence, headers={"Retry-After": "5"})
+
+
+def too_large_for_memory(memory: int) -> ApiError:
+    """Refuse what takes too much memory."""
+    sentence = f"the work takes more than {memory // 1_000_000:,} MB and was given up; send less text at a time"
+    return ApiError(503, sentence, headers={"Retry-After": "5"})
+
+
+def broken() -> ApiError:
+    """Say that it is our fault."""
+    return ApiError(500, OUR_FAULT, headers={"Connection": "close"})
 
 
 def too_many(places: int) -> ApiError:
@@ -119,5 +132,4 @@ async def _ours(request: Request, error: Exception) -> Response:
 
 
 async def _unexpected(request: Request, error: Exception) -> Response:
-    sentence = "something went wrong on our side; the server's log has the details. Please report it"
-    return error_response(500, sentence, headers={"Connection": "close"})
+    return error_response(500, OUR_FAULT, headers={"Connection": "close"})

@@ -25,11 +25,15 @@ class Limits:
     explained_words : int
         Of a sentence to be explained: the time for that grows with the square of its length.
     threads : int
-        How many pieces of work run at a time; as many as there are cores, if not given.
+        How many pieces of work run at a time, each in a process of its own; as many as there are cores, if not given.
     queue : int
         How many requests may wait beside those that run.
     seconds : float
-        From the moment a request is accepted to the end of its answer.
+        From the moment a request is accepted to the end of its answer. Work that takes longer is ended.
+    memory : int
+        Bytes that a piece of work may take beside the models.
+    connections : int
+        How many clients may be connected at a time, whether they ask for anything or not.
 
     Examples
     --------
@@ -47,6 +51,8 @@ class Limits:
     threads: int = field(default_factory=_cores)
     queue: int = 256
     seconds: float = 30.0
+    memory: int = 2_000_000_000
+    connections: int = 1_000
 
     def __post_init__(self) -> None:
         for each in fields(self):

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from hyperspan.diagnostics import quoted
+from hyperspan.server.authentication import LARGEST_FORM, LOGIN, Token, login_page, login_style, not_shown
 from hyperspan.server.errors import ApiError, error_response, too_large
 from hyperspan.server.limits import Limits
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 CONTENT_SECURITY_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    "base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
 
 HEADERS = (
@@ -28,6 +29,12 @@ HEADERS = (
 )
 
 _STOPPING = ApiError(503, "the server is stopping and gave the work up", headers={"Connection": "close"})
+
+DEADLINE = "hyperspan.deadline"
+"""Where the scope of a request says when it must be answered, by the clock of the loop."""
+
+_LAST_WORD_SECONDS = 1.0
+"""For an answer that says that the time is over, or came just in time."""
 
 _DRAINED_BODIES = 4
 _DRAIN_SECONDS = 2.0
@@ -44,30 +51,39 @@ class Middleware:
     ----------
     app : ASGI application
     limits : Limits
-        Of them ``body``, and ``seconds`` for a body to arrive, and for each piece of an answer to be taken.
+        Of them ``body``, and ``seconds`` for the body to arrive, the work to be done and the answer to be taken.
     hosts : collection of str, optional
         The names under which the server may be addressed, in small letters. Those of the machine itself keep pages of
         other sites from reaching a local server under a name of their own. Every name, if not given.
+    token : Token, optional
+        What every request must show.
     """
 
-    def __init__(self, app: ASGIApp, limits: Limits, hosts: Collection[str] | None = None) -> None:
+    def __init__(
+        self, app: ASGIApp, limits: Limits, hosts: Collection[str] | None = None, token: Token | None = None
+    ) -> None:
         self._app = app
         self._limits = limits
         self._hosts = None if hosts is None else frozenset(hosts)
+        self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        sender = _Sender(scope, send, self._limits.seconds)
-        receiver = _Receiver(receive, self._limits)
+        deadline = asyncio.get_running_loop().time() + self._limits.seconds
+        scope[DEADLINE] = deadline
+        sender = _Sender(scope, send, deadline)
+        receiver = _Receiver(receive, self._limits, deadline)
         try:
             refusal = self._refusal(scope)
-            if refusal is None:
-                await self._app(scope, receiver, sender)
-            else:
+            if refusal is not None:
                 await receiver.drain()
                 await _response(refusal)(scope, receiver, sender)
+            elif self._token is not None and not self._token.is_shown(dict(scope["headers"])):
+                await (await _to_strangers(self._token, scope, receiver))(scope, receiver, sender)
+            else:
+                await self._app(scope, receiver, sender)
         except ReaderGoneError:
             return
         except asyncio.CancelledError:  # only when the server ends
@@ -85,6 +101,19 @@ class Middleware:
                 known = ", ".join(sorted(self._hosts))
                 return ApiError(421, f"this server is not {quoted(host)}; expected to be addressed as {known}")
         return None
+
+
+async def _to_strangers(token: Token, scope: Scope, receiver: _Receiver) -> Response:
+    """Answer who has not shown the token: people get a page to enter it, programs a sentence."""
+    path, is_post = scope["path"], scope["method"] == "POST"
+    if path == f"{LOGIN}/style.css":
+        return login_style()
+    if path == LOGIN and is_post:
+        return token.login(await receiver.body(LARGEST_FORM))
+    if path == LOGIN or (path in ("/", "/docs") and not is_post):
+        return login_page()
+    await receiver.drain()
+    return _response(not_shown())
 
 
 def _response(refusal: ApiError) -> Response:
@@ -108,10 +137,10 @@ def host_of(header: str) -> str:
 class _Receiver:
     """Reads a body, which may be neither too large nor too slow."""
 
-    def __init__(self, receive: Receive, limits: Limits) -> None:
+    def __init__(self, receive: Receive, limits: Limits, deadline: float) -> None:
         self._receive = receive
         self._limits = limits
-        self._deadline: float | None = None
+        self._deadline = deadline
         self._n_bytes = 0
         self._has_ended = False
 
@@ -125,8 +154,6 @@ class _Receiver:
         return message
 
     async def _in_time(self) -> Message:
-        if self._deadline is None:
-            self._deadline = asyncio.get_running_loop().time() + self._limits.seconds
         try:
             async with asyncio.timeout_at(self._deadline):
                 message = await self._receive()
@@ -136,6 +163,13 @@ class _Receiver:
         self._n_bytes += len(message.get("body", b""))
         self._has_ended = message["type"] != "http.request" or not message.get("more_body", False)
         return message
+
+    async def body(self, most: int) -> bytes:
+        """Return a whole body that may have only so many bytes; what comes after them is left out."""
+        pieces = []
+        while not self._has_ended and self._n_bytes <= most:
+            pieces.append((await self()).get("body", b""))
+        return b"".join(pieces)[:most]
 
     async def drain(self) -> None:
         """Take a little more of what is on its way: most clients read no answer before they have sent everything."""
@@ -151,19 +185,21 @@ class _Receiver:
 class _Sender:
     """Sends an answer, with the headers that all have; a reader who does not take it is left alone."""
 
-    def __init__(self, scope: Scope, send: Send, seconds: float) -> None:
+    def __init__(self, scope: Scope, send: Send, deadline: float) -> None:
         self._is_data = scope["path"].startswith(("/api/", "/healthz"))
         self._send = send
-        self._seconds = seconds
+        self._deadline = deadline
         self.has_begun = False
 
     async def __call__(self, message: Message) -> None:
         if message["type"] == "http.response.start":
             caching = (b"cache-control", b"no-store" if self._is_data else b"no-cache")
             message = {**message, "headers": [*message.get("headers", ()), *HEADERS, caching]}
+        if not self.has_begun:
+            self._deadline = max(self._deadline, asyncio.get_running_loop().time() + _LAST_WORD_SECONDS)
         self.has_begun = True
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout_at(self._deadline):
                 await self._send(message)
         except TimeoutError:
             raise ReaderGoneError from None

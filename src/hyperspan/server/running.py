@@ -4,35 +4,40 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
+import math
 import signal
 import socket
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import orjson
 import uvicorn
 
 from hyperspan.errors import UsageError
-from hyperspan.mentions import Sentence
-from hyperspan.recognizer import DECODE, Recognizer
+from hyperspan.recognizer import Recognizer
 from hyperspan.server.app import create_app
-from hyperspan.server.errors import ApiError
-from hyperspan.server.export import export
-from hyperspan.server.inputs import input_of
+from hyperspan.server.authentication import Token
 from hyperspan.server.limits import Limits
-from hyperspan.server.models import Model
-from hyperspan.server.predicting import How, explanation_answer, find, sentence_answer
-from hyperspan.server.schemas import PredictRequest
+from hyperspan.server.protocol import most_connections, protocol
+from hyperspan.server.warming import TEXT
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message
 
-GRACE_SECONDS = 5
+_log = logging.getLogger(__name__)
+
+GRACE_SECONDS = 1
 """How long requests that are under way may take to end when the server is stopped."""
 
+_LOG_SECONDS = 60.0
+_MOST_MESSAGES = 100
+
+_BACKLOG = 100
+"""Connections that the system holds until they are taken; as many are tried at once."""
+
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
-_WARM_UP = "Left and right kidneys are enlarged, with blood in the stomach. No fever."
 
 
 def open_socket(host: str = "127.0.0.1", port: int = 8765) -> socket.socket:
@@ -85,6 +90,7 @@ def serve(
     opened: socket.socket,
     *,
     limits: Limits | None = None,
+    token: str | None = None,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve models until the process is told to stop.
@@ -95,21 +101,25 @@ def serve(
     opened : socket
         By `open_socket`. If only this machine can reach it, requests must name it so.
     limits : Limits, optional
+    token : str, optional
+        What every request must show. Whoever can reach a socket without one can use the models.
     on_ready : callable, optional
         Gets the address when the first request would be answered.
     """
     names = {*_LOCAL_NAMES, opened.getsockname()[0]} if is_local(opened) else None
-    app = create_app(models, limits=limits, hosts=names)
-    for name, recognizer in models.items():
-        warm_up(Model(name, recognizer))
-    asyncio.run(ask(app, "/api/predict", {"text": _WARM_UP}))
+    limits = limits or Limits()
+    shown = None if token is None else Token(token)
+    app = create_app(models, limits=limits, hosts=names, token=shown)
+    asyncio.run(ask(app, "/api/predict", {"text": TEXT}, token))  # loads, compiles and forks before anybody asks
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        http=protocol(most_connections(limits.connections)),
+        ws="none",
+        log_level="error",
         access_log=False,
         server_header=False,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        backlog=1024,
+        backlog=_BACKLOG,
     )
     with opened, _ended_by_signals():
         _Server(config, lambda: on_ready and on_ready(address_of(opened))).run(sockets=[opened])
@@ -123,8 +133,23 @@ class _Server(uvicorn.Server):
         self._on_ready = on_ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        asyncio.get_running_loop().set_exception_handler(_Once())
         await super().startup(sockets=sockets)
         self._on_ready()
+
+
+class _Once:
+    """Takes what goes wrong outside of any request: the same thing is logged once a minute, however often it comes."""
+
+    def __init__(self) -> None:
+        self._last: dict[str, float] = {}
+
+    def __call__(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        message = str(context.get("message"))
+        now = loop.time()
+        if now - self._last.get(message, -math.inf) >= _LOG_SECONDS:
+            self._last = {message: now} if len(self._last) > _MOST_MESSAGES else {**self._last, message: now}
+            _log.error("%s: %r", message, context.get("exception"))
 
 
 @contextmanager
@@ -143,28 +168,7 @@ def _ended_by_signals() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def warm_up(model: Model) -> None:
-    """Do once what requests ask for, so that the first one finds everything compiled and loaded."""
-    given = PredictRequest(text=_WARM_UP)
-    read = input_of(given, Limits())
-    sentences: list[Sentence] = []
-    for decode in DECODE:
-        how = How.of(model.recognizer, decode, None)
-        for wants_candidates in (False, True):
-            answers = find(model, read.sentences, how, wants_candidates=wants_candidates)
-            sentences = [
-                sentence.with_mentions(answer.found.mentions)
-                for sentence, answer in zip(read.sentences, answers, strict=True)
-            ]
-            for sentence, answer in zip(read.sentences, answers, strict=True):
-                sentence_answer(sentence, answer)
-        explanation_answer(model, read.sentences[0], how)
-    for format in ("svg", "html", "brat", "jsonl"):
-        with suppress(ApiError):  # brat does not hold every type
-            export(format, read, sentences, model.recognizer.types_, "text")
-
-
-async def ask(app: ASGIApp, path: str, data: Any) -> int:
+async def ask(app: ASGIApp, path: str, data: Any, token: str | None = None) -> int:
     """Send one request to an application without any network, and return the status of its answer."""
     body: list[Message] = [{"type": "http.request", "body": orjson.dumps(data), "more_body": False}]
     statuses: list[int] = []
@@ -179,6 +183,8 @@ async def ask(app: ASGIApp, path: str, data: Any) -> int:
             statuses.append(message["status"])
 
     headers = [(b"host", b"localhost"), (b"content-type", b"application/json")]
+    if token is not None:
+        headers.append((b"authorization", f"Bearer {token}".encode()))
     scope = {
         "type": "http",
         "asgi": {"version": "3.0"},

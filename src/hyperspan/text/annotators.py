@@ -32,6 +32,7 @@ What a corpus brings itself in the columns ``pos`` and ``lemma`` is never replac
 
 from __future__ import annotations
 
+import re
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -42,6 +43,7 @@ from importlib.util import find_spec
 from itertools import islice
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
+from hyperspan.diagnostics import quoted
 from hyperspan.errors import MissingExtraError, UsageError
 from hyperspan.mentions import Sentence
 from hyperspan.text.marks import category_of, is_mark
@@ -150,6 +152,40 @@ def annotator(name: str = "auto", *, language: str = "en", tagset: Tagset = "nat
         name = next((choice for choice in AUTO if _is_available(choice, language)), "none")
     members = [_make(part.strip(), language, tagset) for part in name.split("+")]
     return members[0] if len(members) == 1 else _Several(members)
+
+
+def check_named_by_file(name: str) -> None:
+    """Refuse an annotator that a file names and that is not an installed package: nobody asked for a folder.
+
+    Raises
+    ------
+    UsageError
+
+    Examples
+    --------
+    >>> check_named_by_file("hanta+simplemma")
+    >>> check_named_by_file("spacy:/tmp/model")
+    Traceback (most recent call last):
+    ...
+    hyperspan.errors.UsageError: it names the annotator 'spacy:/tmp/model', which is no installed package; ...
+    """
+    for part in name.split("+"):
+        _, colon, model = part.strip().partition(":")
+        if colon and not _is_installed(model):
+            raise UsageError(
+                f"it names the annotator {quoted(part)}, which is no installed package; a file may not choose a folder "
+                "of this machine. Install the spaCy model as a package, then train with its name"
+            )
+
+
+def _is_installed(package: str) -> bool:
+    if not re.fullmatch(r"[A-Za-z0-9_.-]+", package):
+        return False
+    try:
+        metadata.distribution(package)
+    except (metadata.PackageNotFoundError, ValueError):
+        return False
+    return True
 
 
 def installed_annotators() -> dict[str, bool]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from dataclasses import replace
 from pathlib import Path
 
@@ -220,7 +221,7 @@ def _changed(old: str, new: str) -> str:
         ),
         (
             _changed("<offset>40</offset>", "<offset>9000000</offset>"),
-            "begins at 9000000, more than 1,000,000 characters after 38",
+            "begins at 9000000, 8,999,962 characters after the one before it; the gaps in a document",
         ),
         (_changed("<offset>40</offset>", ""), "'offset' of a sentence is None; expected a number from 0"),
         (_changed('length="5"', 'length="500"'), "a.xml:13: part '0 500' ends beyond the end, which is at 52"),
@@ -338,3 +339,43 @@ def test_damaged_files(tmp_path: Path, suffix: str) -> None:
     content = _flavour(tmp_path, suffix).read_bytes()
     folder = tmp_path / "damaged"
     assert_reader_survives("bioc", {f"a{suffix}": content}, f"a{suffix}", folder, 100)
+
+
+def _far_apart(n_passages: int, gap: int, n_documents: int = 1) -> dict[str, object]:
+    passages = [{"offset": number * gap, "text": "a"} for number in range(n_passages)]
+    return {"documents": [{"id": str(number), "passages": passages} for number in range(n_documents)]}
+
+
+def test_gaps_are_bounded_for_the_document(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(_far_apart(1000, 1_000_000)))  # 36 KB: a gigabyte, if it were filled
+    tracemalloc.start()
+    try:
+        with pytest.raises(CorpusError, match="the gaps in a document may have 1,000,000 in all"):
+            corpora.read(path)
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_gaps_are_bounded_for_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(_far_apart(2, 900_000, n_documents=100)))
+    corpus = corpora.read(path, on_error="skip")
+    assert 1 <= len(corpus) <= 3
+    assert sum(len(unit.text) for unit in corpus) <= 1_000_000 + 17 * path.stat().st_size  # type: ignore[union-attr]
+    with pytest.raises(CorpusError, match=r"the gaps in all documents of a file of this size may have [0-9,]+ in all"):
+        corpora.read(path)
+
+
+def test_carriage_returns_and_markup_survive_xml(tmp_path: Path) -> None:
+    text = "a\r\nb\r<c>&\t]]>"
+    document = Document("n&<7>", text, [Mention("A\n\"'&<", [(0, 1)], attributes={'k\t"': "v\r\n<"})])
+    corpora.write([document], tmp_path / "a.xml")
+    (again,) = corpora.read(tmp_path / "a.xml").units
+    assert isinstance(again, Document)
+    assert (again.doc, again.text, again.mentions) == (document.doc, text, document.mentions)
+    assert again.mentions[0].attributes == document.mentions[0].attributes
+    with open(tmp_path / "a.xml", encoding="utf-8") as file:
+        theirs = bioc.load(file).documents[0]
+    assert (theirs.id, theirs.passages[0].text) == (document.doc, text)

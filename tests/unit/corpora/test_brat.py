@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
@@ -434,7 +435,7 @@ def test_a_name_that_is_a_folder_already_is_refused(tmp_path):
 
 
 def test_half_a_character_cannot_be_written(tmp_path):
-    with pytest.raises(CorpusError, match="document 'note' cannot be written as UTF-8: surrogates not allowed"):
+    with pytest.raises(CorpusError, match=r"document 'note' has half a character, .*, which UTF-8 cannot hold"):
         written(Document("note", "\ud800"), tmp_path)
 
 
@@ -488,3 +489,32 @@ def test_pgxcorpus(shared_data, tmp_path):
     with zipfile.ZipFile(shared_data / "pgxcorpus" / "native" / "PGxCorpus.zip") as archive:
         archive.extractall(tmp_path / "in")
     assert count_and_write_back(tmp_path / "in", tmp_path / "out") == (945, 6761, 409)
+
+
+def test_reading_does_not_go_over_what_mentions_share_again_and_again():
+    # Each of the mentions covers the whole text: copied for each, it would be 1.6 GB and half a minute.
+    text = "a " * 200_000
+    annotations = "".join(f"T{number}\tX 0 400000\tx\n" for number in range(4_000))
+    diagnostics = Diagnostics("skip")
+    begin = time.process_time()
+    brat.document_of("a", text, annotations, diagnostics)
+    assert time.process_time() - begin < 2.0
+    assert diagnostics.counts == {"text-mismatch": 4_000}
+    assert diagnostics.items[0].message.startswith("the text at the offsets is 'a a a")
+
+
+def test_the_text_of_mentions_is_compared_without_white_space():
+    text = "no\u2003 fever\r\n and\n cough"
+    for spans, recorded in (
+        ("0 2;4 9", "no fever"),
+        ("4 9;0 2", "feverno"),
+        ("2 3;4 9", "fever"),
+        ("4 15", "feve r and"),
+        ("0 22", "no fever and cough"),
+        ("4 22", "fever"),  # up to the first line break
+        ("0 2;4 22", "no fever"),
+    ):
+        assert brat.document_of("a", text, f"T1\tX {spans}\t{recorded}\n").mentions, (spans, recorded)
+    for spans, recorded in (("0 2;4 9", "no feve"), ("4 22", "fever and"), ("0 2", "ye"), ("2 4", "x")):
+        with pytest.raises(CorpusError, match="the text at the offsets is"):
+            brat.document_of("a", text, f"T1\tX {spans}\t{recorded}\n")

@@ -63,7 +63,7 @@ def test_a_named_format_is_taken_at_its_word_for_one_file(tmp_path):
 
 
 def test_files_at_the_top_decide(tmp_path):
-    put(tmp_path, "b.jsonl", "a.jsonl", "readme.md", ".hidden.jsonl", "deep/c.jsonl")
+    put(tmp_path, "b.jsonl", "a.jsonl", "readme.md", ".hidden.jsonl", "deep/c.ann")
     _, items = corpora.find_items(tmp_path)
     assert names_of(items) == ["a.jsonl", "b.jsonl"]
 
@@ -73,6 +73,35 @@ def test_sub_folders_are_read_where_the_top_has_nothing(tmp_path):
     (tmp_path / "link").symlink_to(tmp_path)
     _, items = corpora.find_items(tmp_path)
     assert [item.doc for item in items] == ["one/a", "two/deep/b"]
+
+
+def test_files_for_every_document_are_read_from_sub_folders_too(tmp_path):
+    put(tmp_path, "a.ann", "a.txt", "ward/b.ann", "ward/b.txt", "ward/deep/c.ann", "ward/deep/c.txt", "ward/d.jsonl")
+    assert [unit.doc for unit in corpora.read(tmp_path)] == ["a", "ward/b", "ward/deep/c"]
+
+
+def test_one_file_for_everything_is_not_found_in_two_places(tmp_path):
+    put(tmp_path, "train.jsonl", "old/train.jsonl")
+    message = (
+        r"jsonl files stand at the top and in sub-folders, such as 'old/train.jsonl'; it is not clear whether all are "
+        r"meant\. Name one file or folder"
+    )
+    with pytest.raises(FormatError, match=message):
+        corpora.read(tmp_path)
+    put(tmp_path / "alone", "train.jsonl", "old/a.ann")
+    assert len(corpora.read(tmp_path / "alone")) == 1
+
+
+@pytest.mark.parametrize("format", [None, *corpora.formats()])
+def test_what_is_no_file_is_refused_at_once(tmp_path, format):
+    import os
+
+    os.mkfifo(tmp_path / "a.jsonl")
+    (tmp_path / "link.jsonl").symlink_to("/dev/zero")
+    with pytest.raises(FormatError, match=r"a\.jsonl: this is a pipe, which cannot be read twice; expected a file or"):
+        corpora.read(tmp_path / "a.jsonl", format=format)
+    with pytest.raises(FormatError, match=r"link\.jsonl: this is a character device, which"):
+        corpora.read(tmp_path / "link.jsonl", format=format)
 
 
 def test_several_formats_side_by_side_are_refused(tmp_path):

@@ -7,7 +7,14 @@ from pathlib import Path
 import pytest
 
 from hyperspan import Document
-from hyperspan.corpora.sidecars import TextFolder, attributes_of, attributes_told, find_sidecar, read_sidecar
+from hyperspan.corpora.sidecars import (
+    Folders,
+    TextFolder,
+    attributes_of,
+    attributes_told,
+    find_sidecar,
+    read_sidecar,
+)
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import CorpusError
 
@@ -23,7 +30,7 @@ def _put(path: Path, content: str = "no fever") -> Path:
 def test_it_is_found_beside_or_in_a_folder_beside(tmp_path: Path, name: str, file: str) -> None:
     text = _put(tmp_path / file)
     annotations = _put(tmp_path / "pipe" / "a.pipe")
-    assert find_sidecar(name, annotations) == [text]
+    assert find_sidecar(name, Folders(annotations)) == [text]
     assert read_sidecar(name, annotations, Diagnostics()) == "no fever"
 
 
@@ -98,21 +105,3 @@ def test_documents_that_cannot_have_a_file(tmp_path: Path, doc: str, message: st
     diagnostics = Diagnostics("skip")
     assert TextFolder(tmp_path, ".txt", diagnostics).new_path(Document(doc, "")) is None
     assert [finding.message.startswith(message) for finding in diagnostics.items] == [True]
-
-
-@pytest.mark.parametrize(
-    ("docs", "n_noted"),
-    [
-        (["a", "b"], 0),
-        (["x/a", "y/b", "x/c"], 0),
-        (["a", "x/b"], 1),
-        (["x/b", "a"], 1),
-        (["x/y/b", "x/a", "z/c"], 1),
-        (["x/a", "x/y/z/b"], 1),
-    ],
-)
-def test_documents_above_others_are_noted(tmp_path: Path, docs: list[str], n_noted: int) -> None:
-    diagnostics = Diagnostics("error")
-    texts = TextFolder(tmp_path, ".txt", diagnostics)
-    assert [texts.new_path(Document(doc, "")) for doc in docs] == [tmp_path / f"{doc}.txt" for doc in docs]
-    assert diagnostics.note_counts["mixed-folders"] == n_noted

@@ -33,6 +33,7 @@ class Killed(BaseException):
 def often(monkeypatch: pytest.MonkeyPatch) -> None:
     """Save after every iteration."""
     monkeypatch.setattr(checkpoint, "PERIOD", 0.0)
+    monkeypatch.setattr(checkpoint, "FIRST", 0.0)
     monkeypatch.setattr(checkpoint.time, "monotonic", lambda: 0.0)
 
 
@@ -131,10 +132,23 @@ def test_checkpoints_are_written_from_time_to_time(tmp_path: Path, monkeypatch: 
     while now[0] < 200.0:
         keeper.save_in_time(search)
         now[0] += 1.0
-    assert written[0] == checkpoint.PERIOD
+    assert written[0] == checkpoint.FIRST
     gaps = [after - before for before, after in pairwise(written)]
     assert gaps
     assert all(gap >= 50.0 for gap in gaps), "more than a tenth of the time went into checkpoints"
+
+
+def test_short_runs_have_checkpoints_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    now = [0.0]
+    written = []
+    monkeypatch.setattr(checkpoint.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(checkpoint, "write_arrays", lambda *arguments: written.append(now[0]))
+    keeper = Keeper(tmp_path / "c", "print")
+    search = new_search(np.zeros(3), [1.0])
+    while now[0] < 130.0:
+        keeper.save_in_time(search)
+        now[0] += 0.5
+    assert written == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 62.0, 92.0, 122.0]
 
 
 @pytest.mark.usefixtures("often")
@@ -213,7 +227,8 @@ def test_a_damaged_checkpoint_is_refused_with_a_sentence(tmp_path: Path):
 
 
 def test_a_note_stands_beside_the_search(tmp_path: Path):
-    Keeper(tmp_path / "c", "print", {"l2": 0.5}).save(new_search(np.zeros(2), [0.5]))
-    assert read_note(tmp_path / "c") == {"l2": 0.5}
+    note = {"l2": 0.5, "threshold": 0.3, "dev_scores": {}, "log": []}
+    Keeper(tmp_path / "c", "print", note).save(new_search(np.zeros(2), [0.5]))
+    assert read_note(tmp_path / "c") == note
     assert read_note(tmp_path / "nothing") == {}
     assert read_note(None) == {}

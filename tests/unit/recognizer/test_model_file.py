@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import pickletools
 from dataclasses import replace
@@ -12,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from safetensors.numpy import load, save
+from safetensors.numpy import save
 
+from forging import forged, header_of
 from hyperspan.errors import ModelError
 from hyperspan.features import Clusters, Lexicon
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.recognizer import Recognizer, model_file
-from hyperspan.recognizer.keeping import write_model
+from hyperspan.recognizer import Recognizer
+from hyperspan.recognizer.serialization import write_model
 from hyperspan.recognizer.model_file import FORMAT_VERSION, read_arrays, write_arrays
 from hyperspan.inference.registry import _tell_old_name
 from hyperspan.text import annotator
@@ -42,23 +42,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def with_probs(found: list[list[Mention]]) -> list[list[tuple[Mention, float | None]]]:
     return [[(mention, mention.prob) for mention in mentions] for mentions in found]
-
-
-def header_of(raw: bytes) -> dict[str, Any]:
-    """Return what the file says of itself, without our own reader."""
-    length = int.from_bytes(raw[:8], "little")
-    header: dict[str, Any] = json.loads(json.loads(raw[8 : 8 + length])["__metadata__"]["hyperspan"])
-    return header
-
-
-def forged(raw: bytes, change: Any) -> bytes:
-    """Change what a model file holds, with a hash that fits: what somebody with bad intentions would do."""
-    arrays = dict(load(raw))
-    header = header_of(raw)
-    header.pop("content_hash")
-    change(header, arrays)
-    header["content_hash"] = model_file._hash(header, arrays)
-    return save(arrays, {"hyperspan": json.dumps(header)})
 
 
 # Arrays and data
@@ -327,8 +310,8 @@ def _array(name: str, value: Any) -> Any:
         (_set("feature_names", {"many": "word=x"}), "was not written by this program"),
         (_set("feature_names", []), "was not written by this program"),
         (_set("annotator", 3), "was not written by this program"),
-        (_drop("types"), "lacks 'types'; it was not written by this program"),
-        (_drop("settings"), "lacks 'settings'"),
+        (_drop("types"), "was not written by this program: Object missing required field 'types'"),
+        (_drop("settings"), "missing required field 'settings'"),
         (lambda header, arrays: arrays.pop("weights"), "lacks 'weights'"),
         (lambda header, arrays: header.update(data=[]), "lacks its settings"),
         (_set("types", []), "was not written by this program"),
@@ -339,7 +322,7 @@ def _array(name: str, value: Any) -> Any:
         (_setting("structure", "tree"), "was not written by this program"),
         (_setting("max_components", 3), "do not fit"),
         (_setting("surprise", 1), "was not written by this program"),
-        (_setting("decode", "best"), "was not written by this program: decode is 'best'"),
+        (_setting("decode", "best"), "settings: Invalid enum value 'best' - at '$.decode'"),
     ],
     ids=lambda value: value if isinstance(value, str) else "change",
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import json
-import threading
 import zipfile
 from typing import Any
 
@@ -179,7 +178,7 @@ def test_lines_say_the_same_as_one_answer(client):
 
 
 def test_a_stream_that_must_stop_says_so(client_of, recognizer, monkeypatch):
-    from hyperspan.server import app as module
+    from hyperspan.server import tasks as module
 
     calls = []
 
@@ -241,8 +240,9 @@ def test_the_type_of_the_drawing_can_be_chosen(client, recognizer):
     )
 
 
-def test_only_the_most_probable_of_many_mentions_are_explained(client, monkeypatch):
+def test_only_the_most_probable_of_many_mentions_are_explained(client_of, recognizer, monkeypatch):
     monkeypatch.setattr("hyperspan.server.predicting.MOST_EXPLAINED", 2)
+    client = client_of(create_app({"small": recognizer}))
     asked = {"tokens": TOKENS, "threshold": 0.001}
     found = client.post("/api/predict", asked).json()["sentences"][0]["mentions"]
     data = client.post("/api/explain", asked).json()
@@ -411,13 +411,14 @@ def test_other_methods_and_paths_are_refused(client):
         refused(client.get(path), 404)
 
 
-def test_a_bug_is_not_shown_to_strangers(client, monkeypatch):
-    from hyperspan.server import app as module
+def test_a_bug_is_not_shown_to_strangers(client_of, recognizer, monkeypatch):
+    from hyperspan.server import tasks as module
 
     def broken(*args: Any) -> None:
         raise RuntimeError("secret")
 
     monkeypatch.setattr(module, "document_of", broken)
+    client = client_of(create_app({"small": recognizer}))
     sentence = refused(client.post("/api/read-brat", {"text": "", "ann": ""}), 500)
     assert sentence.startswith("something went wrong on our side")
     assert "secret" not in sentence
@@ -439,46 +440,42 @@ def test_a_full_server_says_so_and_recovers(client_of, recognizer):
     assert work.n_under_way == 0
 
 
-def slowly(monkeypatch, after: int) -> threading.Event:
-    """Let finding mentions take until an event, from a certain piece on."""
-    from hyperspan.server import app as module
+def slowly(monkeypatch, after: int) -> None:
+    """Let finding mentions take for ever, from a certain piece on."""
+    from hyperspan.server import tasks as module
 
-    may_end = threading.Event()
     pieces: list[Any] = []
     original = module.find
 
     def find(*args: Any, **kwargs: Any) -> Any:
         pieces.append(args)
-        if len(pieces) > after:
-            may_end.wait(20)
+        while len(pieces) > after:
+            pass
         return original(*args, **kwargs)
 
     monkeypatch.setattr(module, "find", find)
-    return may_end
 
 
 def test_what_takes_too_long_is_refused_and_the_place_is_free(client_of, recognizer, monkeypatch):
     client = client_of(create_app({"small": recognizer}, limits=Limits(threads=1, queue=0, seconds=0.2)))
-    may_end = slowly(monkeypatch, after=0)
+    slowly(monkeypatch, after=0)
     response = client.post("/api/predict", {"text": TEXT})
     assert refused(response, 503) == (
         "the work was not done within 0.2 seconds and was given up; send less text at a time"
     )
     assert response.headers["retry-after"] == "5"
     assert client.app.state.executor.n_under_way == 0
-    may_end.set()
 
 
 def test_a_stream_that_takes_too_long_says_so_in_its_last_line(client_of, recognizer, monkeypatch):
     client = client_of(create_app({"small": recognizer}, limits=Limits(threads=1, seconds=2)))
-    may_end = slowly(monkeypatch, after=1)
+    slowly(monkeypatch, after=1)
     response = client.post("/api/predict", {"text": TEXT * 100}, headers={"Accept": "application/x-ndjson"})
     head, first, *_, last = map(json.loads, response.text.splitlines())
     assert head["model"] == "small"
     assert first["tokens"] == TOKENS
     assert last["error"].startswith("the work was not done within 2 seconds")
     assert client.app.state.executor.n_under_way == 0
-    may_end.set()
 
 
 def test_a_reader_who_leaves_a_stream_gives_its_place_back(recognizer):
@@ -501,13 +498,19 @@ def test_a_reader_who_leaves_a_stream_gives_its_place_back(recognizer):
     assert app.state.executor.n_under_way == 0
 
 
-def test_work_stops_when_nobody_waits_for_it(recognizer, monkeypatch):
-    from hyperspan.server import app as module
+def test_work_stops_when_nobody_waits_for_it(recognizer, monkeypatch, tmp_path):
+    from hyperspan.server import tasks as module
 
     app = create_app({"small": recognizer}, limits=Limits(threads=1))
-    pieces = []
+    pieces = tmp_path / "pieces"
     original = module.find
-    monkeypatch.setattr(module, "find", lambda *args, **kwargs: pieces.append(args) or original(*args, **kwargs))
+
+    def find(*args: Any, **kwargs: Any) -> Any:
+        with open(pieces, "a") as file:
+            file.write("one more\n")
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(module, "find", find)
     messages = [{"type": "http.request", "body": json.dumps({"text": TEXT * 1000}).encode(), "more_body": False}]
 
     async def receive() -> Any:
@@ -519,7 +522,7 @@ def test_work_stops_when_nobody_waits_for_it(recognizer, monkeypatch):
     headers = [(b"content-type", b"application/json")]
     scope = {"type": "http", "method": "POST", "path": "/api/predict", "query_string": b"", "headers": headers}
     asyncio.run(app(scope, receive, send))
-    assert len(pieces) == 1
+    assert pieces.read_text() == "one more\n"
     assert app.state.executor.n_under_way == 0
 
 

@@ -44,11 +44,13 @@ def test_limits_are_documented_with_their_defaults():
         "explained_words": "--max-explained",
         "queue": "--queue",
         "seconds": "--max-seconds",
+        "connections": "--max-connections",
     }
-    assert {field.name for field in fields(Limits)} == {*options, "threads"}
+    assert {field.name for field in fields(Limits)} == {*options, "threads", "memory"}
     for name, option in options.items():
         assert re.search(rf"`{option}` \({getattr(Limits(), name):,.0f}[ )]", PAGE), option
     assert "`--threads`" in PAGE
+    assert f"`--max-memory` ({Limits().memory // 1_000_000:,} MB" in PAGE
 
 
 def test_the_options_have_the_same_defaults():
@@ -61,6 +63,8 @@ def test_the_options_have_the_same_defaults():
         limits.seconds,
     ]
     assert defaults["queue"] == limits.queue
+    assert defaults["max_connections"] == limits.connections
+    assert defaults["max_memory"] * 1_000_000 == limits.memory
 
 
 def test_fields_and_kinds_are_listed(client):

@@ -10,7 +10,8 @@ import pytest
 from hyperspan.errors import UsageError
 from hyperspan.server import create_app, open_socket
 from hyperspan.server.models import Model
-from hyperspan.server.running import address_of, ask, is_local, warm_up
+from hyperspan.server.running import address_of, ask, is_local
+from hyperspan.server.warming import warm_up
 
 
 def test_any_free_port():
@@ -53,7 +54,7 @@ def test_an_unknown_host_is_said(host):
 
 @pytest.mark.parametrize("which", ["recognizer", "linear"])
 def test_warm_up_works_for_every_structure(which, request):
-    warm_up(Model("a", request.getfixturevalue(which)))
+    warm_up([Model("a", request.getfixturevalue(which))])
 
 
 def test_a_request_without_a_network(recognizer):

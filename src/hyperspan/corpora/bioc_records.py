@@ -1,0 +1,181 @@
+"""BioC documents as plain data: what must be true of them, the text they put together, and their mentions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hyperspan.corpora.format import checked_mention
+from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.mentions import Mention
+
+MOST_FILLED = 1_000_000
+"""Characters that may be missing between the passages of one document, in all."""
+
+FILLED_PER_BYTE = 16
+"""And between those of all documents of a file, for each of its bytes: memory stays in proportion to the input."""
+
+DEEPEST = 20
+"""How deeply values may be nested."""
+
+LISTS = ("passages", "sentences", "annotations", "relations", "locations", "nodes")
+
+
+class Malformed(Exception):
+    """A document that cannot be used; its text says why."""
+
+
+@dataclass(slots=True)
+class Filling:
+    """How many characters the gaps between passages may still take, over a whole file."""
+
+    left: int
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """What a collection says of itself."""
+
+    record: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A document as it stood, as the plain data of BioC JSON, with its collection and the text put together."""
+
+    record: dict[str, Any]
+    collection: Collection
+    text: str
+    mentions: tuple[Mention, ...]
+    lines: Mapping[Mention, int | None]
+    is_clean: bool
+
+    def line_of(self, mention: Mention) -> int | None:
+        """Return the line on which a mention stands."""
+        return self.lines.get(mention)
+
+
+def is_deeper(value: Any, depth: int) -> bool:
+    """Whether a value has lists and objects nested beyond a depth."""
+    level = [value]
+    for _ in range(depth):
+        nested = [entry for entry in level if isinstance(entry, dict | list)]
+        if not nested:
+            return False
+        level = [inner for entry in nested for inner in (entry.values() if isinstance(entry, dict) else entry)]
+    return any(isinstance(entry, dict | list) for entry in level)
+
+
+def check(record: Any, what: str) -> None:
+    """See that everything that is to be a list, an object, a text or a number is one."""
+    if not isinstance(record, dict):
+        raise Malformed(f"the {what} is {quoted(record)}; expected an object")
+    if not isinstance(record.get("infons") or {}, dict):
+        raise Malformed(f"'infons' of a {what} is {quoted(record['infons'])}; expected an object")
+    if not isinstance(record.get("text") or "", str):
+        raise Malformed(f"'text' of a {what} is {quoted(record['text'])}; expected a text")
+    if not isinstance(record.get("id") or "", str | int):
+        raise Malformed(f"'id' of a {what} is {quoted(record['id'])}; expected a text")
+    if what in ("passage", "sentence", "location"):
+        for key in ("offset", "length") if what == "location" else ("offset",):
+            if type(record.get(key)) is not int or record[key] < 0:
+                raise Malformed(f"{key!r} of a {what} is {quoted(record.get(key))}; expected a number from 0")
+    for key in LISTS:
+        entries = record.get(key)
+        if entries is not None and not isinstance(entries, list):
+            raise Malformed(f"{key!r} of a {what} is {quoted(entries)}; expected a list")
+        if key != "locations":  # those of one annotation only spoil that annotation
+            for entry in entries or ():
+                check(entry, key[:-1])
+
+
+def holders(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield whatever may have annotations and relations: the passages, their sentences, and the document."""
+    for passage in record.get("passages") or ():
+        yield passage
+        yield from passage.get("sentences") or ()
+    yield record
+
+
+def text_of(record: dict[str, Any], filling: Filling) -> str:
+    """Put the text of a document together, within the room that there is for gaps."""
+    joined: list[str] = []
+    length = n_filled = 0
+    for offset, text, filler in sorted(pieces(record), key=lambda piece: piece[0]):
+        gap = offset - length
+        if gap < 0:
+            raise Malformed(f"a passage or sentence begins at {offset}, before the end of the one before it, {length}")
+        n_filled += gap
+        if n_filled > min(MOST_FILLED, filling.left):
+            whose = "a document" if n_filled > MOST_FILLED else "all documents of a file of this size"
+            raise Malformed(
+                f"a passage or sentence begins at {offset}, {gap:,} characters after the one before it; the gaps in "
+                f"{whose} may have {min(MOST_FILLED, filling.left):,} in all"
+            )
+        if gap:
+            joined.append((filler if length else " ") + " " * (gap - 1))
+        joined.append(text)
+        length = offset + len(text)
+    filling.left -= n_filled
+    return "".join(joined)
+
+
+def pieces(record: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
+    """Yield offset and text of every passage or sentence, and what stands in a gap before it."""
+    for passage in record.get("passages") or ():
+        if passage.get("text"):
+            yield passage["offset"], passage["text"], "\n"
+            continue
+        filler = "\n"
+        for sentence in passage.get("sentences") or ():
+            if sentence.get("text"):
+                yield sentence["offset"], sentence["text"], filler
+                filler = " "
+
+
+def mention_of(
+    annotation: dict[str, Any], text: str, path: Path | None, line: int | None, diagnostics: Diagnostics
+) -> Mention | None:
+    """Return the mention that an annotation stands for, or report what is wrong with it."""
+    name = f"annotation {quoted(annotation.get('id'))}"
+    where = None if path is None else str(path)
+    infons = dict(annotation.get("infons") or {})
+    type = infons.pop("type", "")
+    try:
+        for location in annotation.get("locations") or ():
+            check(location, "location")
+        if not isinstance(type, str) or not type:
+            raise Malformed(f"the infon 'type' is {quoted(type)}; expected a text that is not empty")
+    except Malformed as error:
+        diagnostics.report("malformed", f"{name}: {error}", path=where, line=line)
+        return None
+    spans = [(one["offset"], one["offset"] + one["length"]) for one in annotation.get("locations") or ()]
+    prob = _prob(infons.get("prob"))
+    if prob is not None:
+        del infons["prob"]
+    mention = checked_mention(
+        type, spans, diagnostics, length=len(text), path=path, line=line, prob=prob, attributes=infons
+    )
+    written = annotation.get("text")
+    if mention is not None and written and len(spans) == 1:
+        start, end = spans[0]
+        if "".join(written.split()) != "".join(text[start:end].split()):
+            diagnostics.report(
+                "other-text",
+                f"{name}: {start} to {end} is {quoted(text[start:end])}, but its text is {quoted(written)}; "
+                "expected them to agree (offsets count characters from the beginning of the document)",
+                path=where,
+                line=line,
+            )
+            return None
+    return mention
+
+
+def _prob(value: object) -> float | None:
+    try:
+        prob = float(value) if isinstance(value, str | float) else -1.0
+    except ValueError:
+        return None
+    return prob if 0.0 <= prob <= 1.0 else None

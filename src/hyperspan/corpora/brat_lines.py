@@ -1,0 +1,311 @@
+"""The lines of brat's annotations, and what they say of a text."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from hyperspan.corpora.format import checked_mention
+from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.mentions import NOTHING, Mention, Span
+
+_MENTION = re.compile(r"(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*) *")
+_ARGUMENT = re.compile(r"[^\s:]+:([^\s:]+)")
+_NORMALISATION = re.compile(r"\S+ (\S+) ([^\s:]+):(\S+)")
+_PROB = re.compile(r"prob=([0-9](?:\.[0-9]{1,30})?(?:e-[0-9]{1,3})?)")
+_BLANK = re.compile(r"\s")
+_LINE_BREAK = re.compile(r"[\r\n]")
+
+_MOST_SHOWN = 100
+"""Characters and parts of a mention that a message may show; it shows fewer."""
+
+_Value: TypeAlias = str | bool | float
+Statement: TypeAlias = tuple[str, _Value]
+"""What a line says of a mention: an attribute and its value, or the probability."""
+
+WORD = re.compile(r"\S+")
+
+PROB = ""
+"""The name under which a line states the probability; no attribute has an empty name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """What a document was read from: its two files, exactly as they stand, and the line of each mention."""
+
+    text: str
+    annotations: str
+    lines: Mapping[Mention, int] = field(default_factory=dict, compare=False, repr=False)
+
+    def line_of(self, mention: Mention) -> int | None:
+        """Return the line on which a mention stands."""
+        return self.lines.get(mention)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of annotations, with its line end, and what could be understood of it."""
+
+    number: int
+    raw: str
+    id: str = ""
+    targets: tuple[str, ...] = ()
+    """The ids it refers to."""
+    mention: Mention | None = None
+    statement: Statement | None = None
+    """What it says of its one target."""
+    is_cut: bool = False
+    """Whether its text stops at the first line break of the text it stands for."""
+
+
+class _Malformed(Exception):
+    """A line that is not what its first character promises; its text says why."""
+
+
+def mentions_of(lines: Iterable[Line]) -> list[tuple[Mention, int]]:
+    """Return every mention with what is said of it, and its line."""
+    statements: defaultdict[str, list[Statement]] = defaultdict(list)
+    for line in lines:
+        if line.statement is not None:
+            statements[line.targets[0]].append(line.statement)
+    return [(_complete(line.mention, statements.get(line.id, ())), line.number) for line in lines if line.mention]
+
+
+def _complete(mention: Mention, statements: Iterable[Statement]) -> Mention:
+    """Return the mention with its attributes and probability; several values of one attribute become a tuple."""
+    values: dict[str, dict[_Value, None]] = {}
+    for name, value in statements:
+        values.setdefault(name, {})[value] = None
+    if not values:
+        return mention
+    prob = next((value for value in values.pop(PROB, ()) if isinstance(value, float)), None)
+    attributes: dict[str, Any] = {
+        name: tuple(several) if name == "normalisations" or len(several) > 1 else next(iter(several))
+        for name, several in values.items()
+    }
+    return replace(mention, prob=prob, attributes=attributes or NOTHING)
+
+
+def parse(source: Source, diagnostics: Diagnostics, path: Path | None) -> list[Line]:
+    """Return every line, understood or not; what is wrong with them is reported."""
+    lines: list[Line] = []
+    defined: dict[str, int] = {}
+    with_prob: set[str] = set()
+    text = CoveredText(source.text)
+    for number, raw in enumerate(raw_lines(source.annotations), start=1):
+        line = _parse_line(number, raw, text, diagnostics, path)
+        if line.id in defined:
+            report(
+                diagnostics,
+                "duplicate-id",
+                f"the id {line.id!r} was used before, on line {defined[line.id]}",
+                line,
+                path,
+            )
+            line = replace(line, mention=None, statement=None)
+        elif line.id and line.id != "*":
+            defined[line.id] = number
+        if line.statement is not None and line.statement[0] == PROB:
+            if line.targets[0] in with_prob:
+                line = replace(line, statement=None)
+            with_prob.update(line.targets)
+        lines.append(line)
+    for line in lines:
+        for target in line.targets:
+            if target not in defined:
+                report(
+                    diagnostics,
+                    "unknown-reference",
+                    f"the line refers to {quoted(target)}, which is no id of this file",
+                    line,
+                    path,
+                )
+    return lines
+
+
+def report(diagnostics: Diagnostics, kind: str, message: str, line: Line, path: Path | None) -> None:
+    diagnostics.report(kind, message, path=None if path is None else str(path), line=line.number)
+
+
+def raw_lines(annotations: str) -> Iterator[str]:
+    """Yield lines with their ends: LF or CRLF, or CR where there is no LF at all."""
+    mark = "\n" if "\n" in annotations else "\r"
+    start = 0
+    while start < len(annotations):
+        end = annotations.find(mark, start) + 1 or len(annotations)
+        yield annotations[start:end]
+        start = end
+
+
+def _parse_line(number: int, raw: str, text: CoveredText, diagnostics: Diagnostics, path: Path | None) -> Line:
+    body = raw.rstrip("\r\n")
+    if number == 1:
+        body = body.removeprefix("\ufeff")
+    columns = body.split("\t", 2)
+    line = Line(number, raw, columns[0])
+    if not body.strip() or (len(columns) == 1 and body.startswith("#")):
+        return replace(line, id="")
+    try:
+        if len(columns) == 1 or not WORD.fullmatch(line.id):
+            raise _Malformed(f"the line {quoted(body)} is no annotation; expected an id, a tab and what it stands for")
+        if line.id[0] == "T":
+            return _parse_mention(line, columns, text, diagnostics, path)
+        parse = _PARSERS.get(line.id[0])
+        return line if parse is None else parse(line, columns)
+    except _Malformed as error:
+        report(diagnostics, "malformed", str(error), line, path)
+        return line if WORD.fullmatch(line.id) else replace(line, id="")
+
+
+def _parse_mention(
+    line: Line, columns: list[str], text: CoveredText, diagnostics: Diagnostics, path: Path | None
+) -> Line:
+    match = _MENTION.fullmatch(columns[1])
+    if len(columns) < 3 or match is None:
+        raise _Malformed(
+            f"{quoted(columns[1])} is no type with offsets and a text; "
+            "expected 'T1<tab>type start end;start end<tab>text', offsets being plain digits"
+        )
+    spans = [_span(fragment) for fragment in match[2].split(";")]
+    mention = checked_mention(match[1], spans, diagnostics, length=text.length, path=path, line=line.number)
+    if mention is None:
+        return line
+    recorded = _squeezed(columns[2])
+    if not text.reads(spans, recorded):
+        if not recorded or not text.reads(text.first_line(spans), recorded):
+            seen = quoted(text.beginning(spans))
+            message = f"the text at the offsets is {seen}, but {line.id} records {quoted(columns[2])}"
+            report(diagnostics, "text-mismatch", message, line, path)
+            return line
+        line = replace(line, is_cut=True)
+    return replace(line, mention=mention)
+
+
+def _span(fragment: str) -> Span:
+    start, _, end = fragment.partition(" ")
+    return int(start), int(end)
+
+
+def _squeezed(text: str) -> str:
+    """Return the text without white space, in which tools differ."""
+    return "".join(text.split())
+
+
+class CoveredText:
+    """A text that is compared with what many lines record of it.
+
+    Mentions may overlap, so that what they cover together can be far longer than the text: the time that a comparison
+    takes depends on the length of what is recorded, not on that of what is covered.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.length = len(text)
+
+    @cached_property
+    def _squeezed(self) -> str:
+        return _squeezed(self.text)
+
+    @cached_property
+    def _blanks(self) -> array[int]:
+        return array("q", (match.start() for match in _BLANK.finditer(self.text)))
+
+    @cached_property
+    def _breaks(self) -> array[int]:
+        return array("q", (match.start() for match in _LINE_BREAK.finditer(self.text)))
+
+    def reads(self, spans: Sequence[Span], recorded: str) -> bool:
+        """Say whether spans cover what is recorded, white space left aside on both sides."""
+        inner = [
+            (start - bisect_left(self._blanks, start), end - bisect_left(self._blanks, end)) for start, end in spans
+        ]
+        if sum(end - start for start, end in inner) != len(recorded):
+            return False
+        return "".join(self._squeezed[start:end] for start, end in inner) == recorded
+
+    def _in_squeezed(self, offset: int) -> int:
+        return offset - bisect_left(self._blanks, offset)
+
+    def first_line(self, spans: Sequence[Span]) -> list[Span]:
+        """Return the spans up to the first line break that they cover."""
+        kept: list[Span] = []
+        for start, end in spans:
+            place = bisect_left(self._breaks, start)
+            if place < len(self._breaks) and self._breaks[place] < end:
+                return [*kept, (start, self._breaks[place])]
+            kept.append((start, end))
+        return kept
+
+    def beginning(self, spans: Sequence[Span]) -> str:
+        """Return what spans cover, as far as a message shows it."""
+        return " ".join(self.text[start : min(end, start + _MOST_SHOWN)] for start, end in spans[:_MOST_SHOWN])
+
+
+def _parse_relation(line: Line, columns: list[str]) -> Line:
+    return replace(line, targets=_arguments(columns[1].split()[1:], columns[1], 2, "'type Arg1:T1 Arg2:T2'"))
+
+
+def _parse_event(line: Line, columns: list[str]) -> Line:
+    return replace(line, targets=_arguments(columns[1].split(), columns[1], 1, "'type:T1 role:T2'"))
+
+
+def _arguments(words: list[str], seen: str, at_least: int, expected: str) -> tuple[str, ...]:
+    matches = [_ARGUMENT.fullmatch(word) for word in words]
+    targets = tuple(match[1] for match in matches if match is not None)
+    if len(targets) < max(len(words), at_least):
+        raise _Malformed(f"the arguments in {quoted(seen)} are not understood; expected {expected}")
+    return targets
+
+
+def _parse_equivalence(line: Line, columns: list[str]) -> Line:
+    words = columns[1].split()
+    if line.id != "*" or len(words) < 2:
+        raise _Malformed(f"{quoted(columns[1])} is no equivalence; expected '*<tab>type T1 T2'")
+    return replace(line, targets=tuple(words[1:]))
+
+
+def _parse_attribute(line: Line, columns: list[str]) -> Line:
+    words = columns[1].strip().split(maxsplit=2)
+    if len(words) < 2:
+        raise _Malformed(f"{quoted(columns[1])} is no attribute; expected 'name T1' or 'name T1 value'")
+    return replace(line, targets=(words[1],), statement=(words[0], words[2] if len(words) == 3 else True))
+
+
+def _parse_normalisation(line: Line, columns: list[str]) -> Line:
+    match = _NORMALISATION.fullmatch(columns[1].strip())
+    if match is None:
+        raise _Malformed(f"{quoted(columns[1])} is no normalisation; expected 'Reference T1 UMLS:C0019080'")
+    target, database, entry = match.groups()
+    statement = ("cui", entry) if holds_cuis(database) else ("normalisations", f"{database}:{entry}")
+    return replace(line, targets=(target,), statement=statement)
+
+
+def holds_cuis(database: str) -> bool:
+    return "umls" in database.lower() or "cui" in database.lower()
+
+
+def _parse_note(line: Line, columns: list[str]) -> Line:
+    words = columns[1].split()
+    if len(words) != 2:
+        raise _Malformed(f"{quoted(columns[1])} is no note; expected '#1<tab>AnnotatorNotes T1<tab>text'")
+    prob = _PROB.fullmatch(columns[2].strip()) if len(columns) == 3 else None
+    stated = prob is not None and float(prob[1]) <= 1.0
+    return replace(line, targets=(words[1],), statement=(PROB, float(prob[1])) if prob and stated else None)
+
+
+_PARSERS: Mapping[str, Callable[[Line, list[str]], Line]] = {
+    "R": _parse_relation,
+    "E": _parse_event,
+    "*": _parse_equivalence,
+    "A": _parse_attribute,
+    "M": _parse_attribute,
+    "N": _parse_normalisation,
+    "#": _parse_note,
+}

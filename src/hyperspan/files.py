@@ -1,0 +1,292 @@
+"""Files are written whole or not at all.
+
+What is written goes into a file beside the target, whose name begins with a dot and ends with ``.part``; it takes the
+target's place when it is complete and on the disk. A process that is killed leaves such a file behind: whoever writes
+the same target next removes it. Whether its writer still lives is told by a lock, which ends with the process.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import secrets
+import shutil
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+from hyperspan.errors import UsageError
+
+if sys.platform == "win32":
+    fcntl = None
+else:
+    import fcntl
+
+_OWN_STREAM = re.compile(r"/dev/(?:stdout|stderr|fd/[0-9]{1,6})|/proc/self/fd/[0-9]{1,6}")
+_KINDS = {
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a character device",
+    stat.S_IFBLK: "a block device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+def kind_of(path: Path) -> str | None:
+    """Return what stands at a path if it is neither a regular file nor a folder nor nothing: ``"a pipe"``.
+
+    Examples
+    --------
+    >>> kind_of(Path("/dev/null")), kind_of(Path("/")), kind_of(Path("/no such thing"))
+    ('a character device', None, None)
+    """
+    try:
+        return _KINDS.get(stat.S_IFMT(path.stat().st_mode))
+    except (OSError, ValueError):
+        return None
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing that appears under its name only when it is complete.
+
+    A link is followed: what it points to is replaced, the link stays. Pipes and character devices, ``/dev/stdout``
+    among them, are written to as they are.
+
+    Raises
+    ------
+    UsageError
+        If the path is a folder, a block device or a socket, or cannot be written.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with writing(folder / "out.txt") as file:
+    ...     _ = file.write(b"whole")
+    >>> (folder / "out.txt").read_text()
+    'whole'
+    """
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; expected the name of a file to write")
+    kind = kind_of(path)
+    if kind in ("a block device", "a socket"):
+        raise UsageError(f"{path} is {kind}; expected the name of a file to write")
+    if kind is not None or _OWN_STREAM.fullmatch(str(path)):
+        with _stream_to(path) as file:
+            yield file
+        return
+    target = Path(os.path.realpath(path))
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(target)
+        handle, temporary = _new_part(target)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+            _keep_mode(temporary, target)
+            if fcntl is None:
+                file.close()  # Windows renames no open file
+            os.replace(temporary, target)
+        _sync(target.parent)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+@contextmanager
+def _stream_to(path: Path) -> Iterator[IO[bytes]]:
+    """Open what cannot be replaced; streams that this process has already go on where they are."""
+    try:
+        if _OWN_STREAM.fullmatch(str(path)):
+            sys.stdout.flush()
+            number = {"stdout": 1, "stderr": 2}.get(path.name)
+            file = os.fdopen(os.dup(int(path.name) if number is None else number), "wb")
+        else:
+            file = open(path, "wb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    with file:
+        yield file
+
+
+@contextmanager
+def writing_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
+    """Give a folder to fill that appears under its name only when it is complete.
+
+    A folder that is there already must be empty, unless ``overwrite`` is true: then it is replaced.
+    """
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is {kind_of(path) or 'a file'}; expected the name of a folder to write")
+    if path.is_symlink() or not path.name:
+        path = Path(os.path.realpath(path))
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        remove_leftovers(path)
+        if path.is_dir() and any(path.iterdir()) and not overwrite:
+            raise UsageError(f"the folder {path} is not empty; choose another, or replace it with --overwrite")
+        handle, temporary = _new_part(path, folder=True)
+    except OSError as error:
+        raise UsageError(f"cannot write {path}: {error.strerror}") from None
+    aside = temporary.with_suffix(".old")
+    try:
+        yield temporary
+        _sync_all(temporary)
+        if path.exists():
+            # Moved aside first, so that a crash between the two renames loses nothing: see `remove_leftovers`.
+            os.replace(path, aside)
+        os.replace(temporary, path)
+        _sync(path.parent)
+        shutil.rmtree(aside, ignore_errors=True)
+    except BaseException:
+        if aside.exists() and not path.exists():
+            os.replace(aside, path)
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    finally:
+        if handle >= 0:
+            os.close(handle)
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Keep other processes from doing the same for a while: the second one is refused.
+
+    Parameters
+    ----------
+    path : path
+        What is going to be written. The lock is a file beside it, and ends with the process, however that ends.
+
+    Raises
+    ------
+    UsageError
+        If another process has the lock.
+    """
+    if fcntl is None or kind_of(path) is not None:
+        yield
+        return
+    target = Path(os.path.realpath(path))
+    lock = target.with_name(f".{target.name[:50]}.lock")
+    handle = _take_lock(lock, path)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            lock.unlink(missing_ok=True)
+            os.close(handle)
+
+
+def _take_lock(lock: Path, path: Path) -> int | None:
+    assert fcntl is not None
+    while True:
+        try:
+            handle = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from None
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            raise UsageError(
+                f"another process is at work on {path}; wait until it is done, or choose another name"
+            ) from None
+        except OSError:  # a file system without locks
+            os.close(handle)
+            lock.unlink(missing_ok=True)
+            return None
+        if _is_same(handle, lock):  # its last owner may have removed it a moment ago
+            return handle
+        os.close(handle)
+
+
+def remove_leftovers(path: Path) -> None:
+    """Remove what killed processes left beside a target that they were writing.
+
+    A folder that was moved aside, and whose successor never came, goes back to its place.
+    """
+    if fcntl is None:
+        return
+    name = re.compile(rf"\.{re.escape(path.name[:50])}\.[0-9a-f]{{16}}\.(part|old)")
+    for entry in list(path.parent.iterdir()):
+        if (match := name.fullmatch(entry.name)) and not _is_alive(entry):
+            if match[1] == "old" and not path.exists():
+                os.replace(entry, path)
+            elif entry.is_dir() and not entry.is_symlink():
+                shutil.rmtree(entry, ignore_errors=True)
+            else:
+                with suppress(OSError):
+                    entry.unlink()
+
+
+def _is_alive(part: Path) -> bool:
+    """Say whether somebody is writing a file or folder; in doubt, yes."""
+    assert fcntl is not None
+    owner = part.with_suffix(".part")
+    if part.suffix == ".old" and not owner.exists():
+        return False
+    try:
+        handle = os.open(owner, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
+def _new_part(target: Path, *, folder: bool = False) -> tuple[int, Path]:
+    """Make the file or folder that is filled first, and lock it; return its descriptor too."""
+    while True:
+        part = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}.part")
+        if folder:
+            part.mkdir()
+            handle = -1 if fcntl is None else os.open(part, os.O_RDONLY | os.O_CLOEXEC)
+        else:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+            handle = os.open(part, flags, 0o666)
+        if fcntl is None:
+            return handle, part
+        with suppress(OSError):  # a file system without locks
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _is_same(handle, part):  # nobody took it for a leftover before it was locked
+            return handle, part
+        os.close(handle)
+
+
+def _is_same(handle: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except OSError:
+        return False
+
+
+def _keep_mode(temporary: Path, target: Path) -> None:
+    """Let a file that takes another's place be read by the same people."""
+    with suppress(OSError):
+        os.chmod(temporary, stat.S_IMODE(target.stat().st_mode) & 0o777)
+
+
+def _sync_all(folder: Path) -> None:
+    for root, _, names in os.walk(folder):
+        for name in names:
+            _sync(Path(root, name))
+        _sync(Path(root))
+
+
+def _sync(path: Path) -> None:
+    """See that a file's content, or the names in a folder, are on the disk; not every file system can."""
+    with suppress(OSError):
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,109 @@
+"""The pieces of work: functions that run in workers, and get the models that are served first.
+
+What a later piece needs goes to the server and back as bytes: the server need not understand it.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Sequence
+from itertools import repeat
+from typing import Any, NamedTuple
+
+import orjson
+
+from hyperspan.corpora.brat import document_of
+from hyperspan.diagnostics import Diagnostics
+from hyperspan.mentions import Mention, Sentence
+from hyperspan.server.errors import ApiError
+from hyperspan.server.export import File, export
+from hyperspan.server.inputs import Input, diagnostics_of, input_of, with_given
+from hyperspan.server.limits import Limits
+from hyperspan.server.models import Models
+from hyperspan.server.predicting import How, explanation_answer, find, sentence_answer
+from hyperspan.server.schemas import BratRequest, ExplainRequest, ExportRequest, PredictRequest
+
+
+class Begun(NamedTuple):
+    """What is known of a request to find mentions after its first piece."""
+
+    n_sentences: int
+    findings: list[str]
+    lines: list[bytes]
+    truncated: bool
+    rest: list[bytes]
+    """The other pieces, each for `go_on`."""
+
+
+def begin(models: Models, given: PredictRequest, how: How, limits: Limits) -> Begun:
+    """Read a request, and do the first piece: for most there is no other."""
+    read = input_of(given, limits)
+    pieces = [(read.sentences[piece], read.gold[piece]) for piece in read.pieces()]
+    lines, truncated = _found(models, given.model, pieces[0], how, given.candidates) if pieces else ([], False)
+    rest = [pickle.dumps(piece, pickle.HIGHEST_PROTOCOL) for piece in pieces[1:]]
+    return Begun(len(read.sentences), read.findings, lines, truncated, rest)
+
+
+def go_on(models: Models, name: str | None, piece: bytes, how: How, candidates: bool) -> tuple[list[bytes], bool]:
+    """Do one more piece; return a line of JSON for each sentence, and whether there was more than they list."""
+    return _found(models, name, pickle.loads(piece), how, candidates)
+
+
+def _found(
+    models: Models,
+    name: str | None,
+    piece: tuple[list[Sentence], list[tuple[Mention, ...]]],
+    how: How,
+    candidates: bool,
+) -> tuple[list[bytes], bool]:
+    sentences, gold = piece
+    answers = find(models.named(name), sentences, how, wants_candidates=candidates)
+    lines = [
+        orjson.dumps(sentence_answer(sentence, answer, of_sentence))
+        for sentence, answer, of_sentence in zip(sentences, answers, gold or repeat(None, len(sentences)), strict=True)
+    ]
+    return lines, any(answer.found.truncated for answer in answers)
+
+
+def explained(models: Models, given: ExplainRequest, how: How, limits: Limits) -> bytes:
+    """Explain what is found in one sentence, as JSON."""
+    read = input_of(given, limits)
+    if len(read.sentences) != 1:
+        raise ApiError(422, f"the text has {len(read.sentences):,} sentences; expected one. Explain them one by one")
+    return as_json(explanation_answer(models.named(given.model), read.sentences[0], how, given.type))
+
+
+def read_for_export(models: Models, given: ExportRequest, limits: Limits) -> tuple[list[bytes], bool]:
+    """Read what is to be exported; return its sentences in pieces, and whether they have their mentions."""
+    read = input_of(given, limits)
+    if given.mentions is None:
+        return [pickle.dumps(read.sentences[piece], pickle.HIGHEST_PROTOCOL) for piece in read.pieces()], False
+    return [pickle.dumps(with_given(read.sentences, given.mentions), pickle.HIGHEST_PROTOCOL)], True
+
+
+def find_for_export(models: Models, name: str | None, piece: bytes, how: How) -> bytes:
+    """Find the mentions of some sentences."""
+    sentences = pickle.loads(piece)
+    answers = find(models.named(name), sentences, how)
+    found = [sentence.with_mentions(answer.found.mentions) for sentence, answer in zip(sentences, answers, strict=True)]
+    return pickle.dumps(found, pickle.HIGHEST_PROTOCOL)
+
+
+def exported(models: Models, given: ExportRequest, pieces: Sequence[bytes]) -> File:
+    """Write sentences with mentions as a file."""
+    sentences = [sentence for piece in pieces for sentence in pickle.loads(piece)]
+    types = models.named(given.model).recognizer.types_
+    return export(given.format, Input(sentences, given.text), sentences, types, given.doc)
+
+
+def read_brat(models: Models, given: BratRequest) -> bytes:
+    """Read a text and its annotations as brat writes them, as JSON."""
+    diagnostics = Diagnostics("skip")
+    document = document_of("", given.text, given.ann, diagnostics)
+    gold = [{"type": mention.type, "spans": mention.parts} for mention in document.mentions]
+    return as_json({"text": given.text, "gold": gold, "findings": diagnostics_of(diagnostics)})
+
+
+def as_json(data: Any) -> bytes:
+    """Return plain data as JSON."""
+    return orjson.dumps(data, option=orjson.OPT_SERIALIZE_NUMPY)
