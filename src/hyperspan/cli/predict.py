@@ -62,6 +62,9 @@ def predict(
     workers: Annotated[
         int, typer.Option("--workers", min=1, help="How many processes share the work, this one among them.")
     ] = 1,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a folder that is not empty (--format brat).")
+    ] = False,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
 ) -> None:
@@ -78,7 +81,7 @@ def predict(
     recognizer.check_annotator()
     results = progress(recognizer.find_in(units, n_workers=workers, **how), "Finding mentions")
     if to is OutputChoice.BRAT:
-        _write_brat(results, output, diagnostics)
+        _write_brat(results, output, diagnostics, overwrite=overwrite)
     else:
         with _opened(output) as file:
             _WRITERS[to](results, file, recognizer)
@@ -108,7 +111,7 @@ def _standard_input(file: IO[bytes], format: str | None, diagnostics: Diagnostic
     """Yield the units of JSON lines as they come, if they are asked for or begin with one; else one text."""
     from hyperspan.corpora.files import LONGEST_LINE, decode, numbered_lines
     from hyperspan.corpora.format import Item
-    from hyperspan.corpora.jsonl import is_record, stream_records
+    from hyperspan.corpora.jsonl import is_object, is_record, stream_records
 
     if format not in (None, "jsonl"):
         raise UsageError(
@@ -118,7 +121,7 @@ def _standard_input(file: IO[bytes], format: str | None, diagnostics: Diagnostic
     while (line := file.readline(LONGEST_LINE + 1)) and not line.strip():
         begin.append(line)
     begin.append(line)
-    if format == "jsonl" or is_record(line):
+    if format == "jsonl" or is_record(line) or is_object(line):
 
         def read_line(limit: int) -> bytes:
             return begin.popleft() if begin else file.readline(limit)
@@ -214,7 +217,7 @@ def _write_html(results: Iterable[Result], file: IO[bytes], recognizer: Recogniz
 _WRITERS = {OutputChoice.JSONL: _write_jsonl, OutputChoice.TEXT: _write_text, OutputChoice.HTML: _write_html}
 
 
-def _write_brat(results: Iterable[Result], output: Path, diagnostics: Diagnostics) -> None:
+def _write_brat(results: Iterable[Result], output: Path, diagnostics: Diagnostics, *, overwrite: bool) -> None:
     from hyperspan import corpora
     from hyperspan.recognizer import with_found
     from hyperspan.text import as_documents
@@ -226,4 +229,4 @@ def _write_brat(results: Iterable[Result], output: Path, diagnostics: Diagnostic
         for unit, sentences, found in results:
             yield replace(with_found(unit, sentences, found), source=None)
 
-    corpora.write(as_documents(predicted()), output, format="brat", diagnostics=diagnostics)
+    corpora.write(as_documents(predicted()), output, format="brat", overwrite=overwrite, diagnostics=diagnostics)

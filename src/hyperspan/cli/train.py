@@ -136,6 +136,7 @@ def train(
         "weights": len(recognizer.weights_),
         "l2": recognizer.l2_,
         "threshold": recognizer.threshold_,
+        "threshold_tuned": bool(recognizer.summary()["threshold_curve"]),
         "iterations": recognizer.n_iter_,
         "stopped": recognizer.training_log_[-1]["stopped"],
         "left_out": recognizer.left_out_,
@@ -190,6 +191,11 @@ def _say_summary(summary: dict[str, Any]) -> None:
         f"{summary['model']}: {len(summary['types'])} types, {summary['features']:,} features, "
         f"{summary['weights']:,} weights, l2 {summary['l2']:g}, threshold {summary['threshold']:g}"
     )
+    if not summary["threshold_tuned"]:
+        say.note(
+            f"the threshold {summary['threshold']:g} is a fallback, for want of development data with mentions: give "
+            f"some with --dev, or tune it later: hyperspan threshold {summary['model']} DEV --set"
+        )
     say.info(f"{summary['iterations']} iterations; {summary['stopped']}")
     if summary["left_out"]:
         say.info(f"{summary['left_out']:,} training mentions cannot be written in this structure and were left out")

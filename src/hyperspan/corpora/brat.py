@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from hyperspan.corpora.brat_configuration import Configuration
 from hyperspan.corpora.files import document_path, read_text
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
 from hyperspan.corpora.unsupported import EVERYTHING, note_unsupported
@@ -358,10 +359,13 @@ _PARSERS: Mapping[str, Callable[[_Line, list[str]], _Line]] = {
 
 
 def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> None:
+    configuration = Configuration()
     for unit in units:
         require(unit, Document, "brat")
         assert isinstance(unit, Document)
         _write_document(unit, folder, diagnostics)
+        configuration.add(unit)
+    configuration.write(folder)
 
 
 def _write_document(document: Document, folder: Path, diagnostics: Diagnostics) -> None:

@@ -7,7 +7,7 @@ from hyperspan.learning.gold import Gold, encode_gold
 from hyperspan.learning.lbfgs import State, minimise
 from hyperspan.learning.parameters import Parameters, check_parameters, choose_parameters, first_weights
 from hyperspan.learning.scoring import Scorer
-from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, best_threshold
+from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, ThresholdCurve
 from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ __all__ = [
     "Scorer",
     "Search",
     "State",
-    "best_threshold",
+    "ThresholdCurve",
     "check_parameters",
     "choose_parameters",
     "encode_gold",

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+from hyperspan.features import Extractor
+from hyperspan.mentions import Sentence
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +30,40 @@ def warn_of_difference(used: Mapping[str, Any], here: Mapping[str, Any]) -> None
             described(used),
             described(here),
         )
+
+
+def watched(sentences: Iterable[Sentence], extractor: Extractor, warned: set[str]) -> Iterator[Sentence]:
+    """Pass sentences on; say so, once, if they lack a column that the model was trained with.
+
+    Parameters
+    ----------
+    sentences : iterable of Sentence
+        As they are about to be read.
+    extractor : Extractor
+        The model's.
+    warned : set of str
+        Columns that were spoken of before; those of now are added.
+    """
+    skipped = {skipped.template for skipped in extractor.skipped}
+    used = dict.fromkeys(
+        part.column.source.name
+        for template in extractor.active
+        if template not in skipped
+        for part in template.parts
+        if part.column.source.kind == "token"
+    )
+    wanted = [name for name in used if name not in warned]
+    for sentence in sentences:
+        if wanted and (missing := [name for name in wanted if name not in sentence.columns]):
+            warned.update(missing)
+            wanted = [name for name in wanted if name not in missing]
+            _log.warning(
+                "this model was trained with %s, but sentences to be read have none. Mentions may be missed for it. "
+                "Give it with the sentences (as \"pos\" or \"columns\" in JSON lines), or train again with --annotator, "
+                "which then annotates here too",
+                " and ".join(f"the column {name!r}" for name in missing),
+            )
+        yield sentence
 
 
 def described(record: Mapping[str, Any]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.features import Extractor
+from hyperspan.features.words import in_words, is_bias
 from hyperspan.inference import Distribution, distribution
 from hyperspan.learning import Parameters
 from hyperspan.mentions import Mention, Sentence
@@ -18,6 +19,9 @@ from hyperspan.structures.staircase import NO_START
 
 SHOWN_EDGES = 0.01
 """Edges that are not chosen are listed from this expected count on."""
+
+_BAR = 12
+"""Characters of the longest bar."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +88,13 @@ class Explanation:
                     "text": self.sentence.text_of(mention),
                     "prob": mention.prob,
                     "reasons": [
-                        {"word": reason.word, "feature": reason.feature, "amount": reason.amount}
+                        {
+                            "word": reason.word,
+                            "feature": reason.feature,
+                            "in_words": in_words(reason.feature),
+                            "is_bias": is_bias(reason.feature),
+                            "amount": reason.amount,
+                        }
                         for reason in self.reasons[mention]
                     ],
                 }
@@ -102,9 +112,13 @@ class Explanation:
     def __str__(self) -> str:
         lines = [draw_text(self.sentence).plain]
         for mention in self.sentence.mentions:
-            lines.append(f"\n{mention.type} {self.sentence.text_of(mention)!r}, probability {mention.prob or 0.0:.3f}")
-            for reason in self.reasons[mention]:
-                lines.append(f"  {reason.amount:+7.3f}  {self.sentence.tokens[reason.word]}: {reason.feature}")
+            lines.append(f"\n{mention.type} ‘{self.sentence.text_of(mention)}’, probability {mention.prob or 0.0:.3f}")
+            reasons = self.reasons[mention]
+            most = max((abs(reason.amount) for reason in reasons), default=1.0)
+            for reason in reasons:
+                bar = "█" * max(1, round(_BAR * abs(reason.amount) / most))
+                where = "" if is_bias(reason.feature) else f"at ‘{self.sentence.tokens[reason.word]}’ "
+                lines.append(f"  {reason.amount:+7.3f} {bar:<{_BAR}} {where}{in_words(reason.feature)}")
         return "\n".join(lines)
 
 
@@ -135,8 +149,27 @@ def explain(
     reasons = {}
     for mention in sentence.mentions:
         moved = _given(over, mention, best).expected_counts() - expected
-        reasons[mention] = _reasons(features, moved, parameters, weights)[:top]
+        reasons[mention] = _most_telling(_reasons(features, moved, parameters, weights), top)
     return Explanation(sentence, over.structure, best, over.scores, expected, over.log_partition(), reasons)
+
+
+def _most_telling(reasons: list[Reason], top: int) -> list[Reason]:
+    """Return the strongest reasons; last, as one, what holds of every word and so says nothing of these."""
+    bias = [reason for reason in reasons if is_bias(reason.feature)]
+    merged: dict[tuple[int, str], Reason] = {}
+    for reason in reasons:  # features that mean the same, such as how far away the sentence begins, are one reason
+        if not is_bias(reason.feature):
+            key = reason.word, in_words(reason.feature)
+            before = merged.get(key)
+            merged[key] = reason if before is None else replace(before, amount=before.amount + reason.amount)
+    kept = sorted(merged.values(), key=_strength)[:top]
+    if bias:
+        kept.append(replace(bias[0], amount=sum(reason.amount for reason in bias)))
+    return kept
+
+
+def _strength(reason: Reason) -> tuple[float, int, str]:
+    return -abs(reason.amount), reason.word, reason.feature
 
 
 def _given(over: Distribution, mention: Mention, best: Encoding) -> Distribution:
@@ -181,4 +214,4 @@ def _reasons(
         amount = float((pair_weight[pairs] * moved[word, parameters.pair_label[pairs]]).sum())
         if amount:
             found.append(Reason(word, name, amount))
-    return sorted(found, key=lambda reason: (-abs(reason.amount), reason.word, reason.feature))
+    return sorted(found, key=_strength)

@@ -21,7 +21,7 @@ from hyperspan.learning import (
     Gold,
     Record,
     Search,
-    best_threshold,
+    ThresholdCurve,
     choose_parameters,
     encode_gold,
     first_weights,
@@ -121,12 +121,13 @@ def _learn_auto(
         kept, held_out = _hold_out(train, settings.seed)
         model, tried = _search(settings, annotator, kept, held_out, L2_CHOICES, course)
         tried = _tuned(settings, model, tried, held_out)
-        chosen = {"l2": tried.l2, "threshold": tried.threshold, "dev_scores": tried.dev_scores, "log": tried.log}
+        chosen = {name: getattr(tried, name) for name in ("l2", "threshold", "threshold_curve", "dev_scores", "log")}
         course = replace(course, resume=False)
     model, training = _search(settings, annotator, train, [], (chosen["l2"],), course, chosen)
     return model, replace(
         training,
         threshold=chosen["threshold"],
+        threshold_curve=chosen.get("threshold_curve", []),
         dev_scores=chosen["dev_scores"],
         log=[*chosen["log"], *training.log],
     )
@@ -198,7 +199,7 @@ def _search(
 
     def dev_f1(weights: NDArray[np.float64]) -> float:
         found = _candidates(replace(model, weights=objective.to_model(weights)), dev_block)
-        return best_threshold([sentence.mentions for sentence in dev], found)[1]
+        return ThresholdCurve.of([sentence.mentions for sentence in dev], found).best_f1
 
     _run(search, objective, settings, course, keeper, dev_f1 if scores_dev else None)
     training = Training(
@@ -296,13 +297,20 @@ def _candidates(model: Model, block: FeatureBlock) -> list[tuple[Mention, ...]]:
 def _tuned(settings: Settings, model: Model, training: Training, dev: list[Sentence]) -> Training:
     """Choose the threshold on development data, and score it."""
     threshold = DEFAULT_THRESHOLD if settings.threshold is None else settings.threshold
+    rows: list[dict[str, Any]] = []
     if not dev:
         return replace(training, threshold=threshold)
     if settings.threshold is None:
-        candidates = [found.mentions for found in find_mentions(model, dev, "probable", LOWEST_THRESHOLD)]
-        threshold, _ = best_threshold([sentence.mentions for sentence in dev], candidates)
+        curve = threshold_curve(model, dev)
+        threshold, rows = curve.choose(), [] if curve.is_empty else curve.rows()
     found = [
         sentence.with_mentions(here.mentions)
         for sentence, here in zip(dev, find_mentions(model, dev, settings.decode, threshold), strict=True)
     ]
-    return replace(training, threshold=threshold, dev_scores=evaluate(dev, found).as_dict())
+    return replace(training, threshold=threshold, threshold_curve=rows, dev_scores=evaluate(dev, found).as_dict())
+
+
+def threshold_curve(model: Model, dev: Sequence[Sentence], lowest: float = LOWEST_THRESHOLD) -> ThresholdCurve:
+    """Return precision and recall by threshold on annotated sentences with gold mentions."""
+    candidates = (found.mentions for found in find_mentions(model, dev, "probable", lowest))
+    return ThresholdCurve.of((sentence.mentions for sentence in dev), candidates, lowest)

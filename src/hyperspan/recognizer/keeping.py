@@ -40,6 +40,7 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
         "annotator": training.annotator,
         "l2": training.l2,
         "threshold": training.threshold,
+        "threshold_curve": training.threshold_curve,
         "n_iterations": training.n_iterations,
         "training_log": training.log,
         "dev_scores": training.dev_scores,
@@ -119,6 +120,7 @@ def _remade(
         dev_scores=data["dev_scores"],
         left_out=data["left_out"],
         annotator=dict(data["annotator"]),
+        threshold_curve=data.get("threshold_curve", []),  # files from before it was recorded have none
     )
     names = {int(feature): str(name) for feature, name in data.get("feature_names", {}).items()}
     model = Model(written_as, settings.distribution, extractor, parameters, arrays["weights"], names)

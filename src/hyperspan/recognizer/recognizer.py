@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -17,12 +18,12 @@ from hyperspan.evaluation import Evaluation, evaluate
 from hyperspan.features import Extractor, TemplateSet
 from hyperspan.features.columns import ClusterPaths, SemanticCategories
 from hyperspan.inference import Distribution, Over
-from hyperspan.learning import Parameters, Record
+from hyperspan.learning import Parameters, Record, ThresholdCurve
 from hyperspan.mentions import Document, Mention, Sentence, Unit
-from hyperspan.recognizer.annotating import warn_of_difference
+from hyperspan.recognizer.annotating import warn_of_difference, watched
 from hyperspan.recognizer.explanation import Explanation, explain
 from hyperspan.recognizer.finding import Found, decoded_from, find_mentions, mentions_of, with_found, with_mentions
-from hyperspan.recognizer.fitting import Course, learn, prepare
+from hyperspan.recognizer.fitting import Course, learn, prepare, threshold_curve
 from hyperspan.recognizer.keeping import read_model, write_model
 from hyperspan.recognizer.model import Model, Training, batches
 from hyperspan.recognizer.processes import in_processes
@@ -171,6 +172,7 @@ class Recognizer:
         settings = self._settings()
         settings.check()
         self._model = self._training = None  # so that what is half learned cannot be used
+        self._missed_columns: set[str] = set()
         self._has_compared = False
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
         with_columns = annotator_named(self.annotator)
@@ -223,6 +225,11 @@ class Recognizer:
     def threshold_(self) -> float:
         """As probable as a mention must be under ``probable``."""
         return self._learning().threshold
+
+    @threshold_.setter
+    def threshold_(self, threshold: float) -> None:
+        check_threshold(threshold)
+        self._training = replace(self._learning(), threshold=float(threshold))
 
     @property
     def n_iter_(self) -> int:
@@ -344,7 +351,8 @@ class Recognizer:
         check_threshold(threshold)
         limit = self.threshold_ if threshold is None else threshold
         model = self._learned()
-        yield from find_mentions(model, self._annotator().annotate(sentences), how, limit, top)
+        annotated = watched(self._annotator().annotate(sentences), model.extractor, self._missed_columns)
+        yield from find_mentions(model, annotated, how, limit, top)
 
     def distributions(self, sentences: Iterable[Sentence]) -> Iterator[Distribution]:
         """Yield the distribution over the outcomes of each sentence: probabilities, samples, k best."""
@@ -380,14 +388,20 @@ class Recognizer:
             gold = [sentence.with_mentions(mentions) for sentence, mentions in zip(gold, y, strict=True)]
         return self.evaluate(gold).all.f1
 
+    def threshold_curve(self, units: Iterable[Unit], *, lowest: float = 0.02) -> ThresholdCurve:
+        """Return precision, recall and F1 by threshold on sentences (or documents) with their mentions."""
+        return threshold_curve(self._learned(), prepare(units, self._annotator()), lowest)
+
     # Looking inside
 
-    def explain(self, sentence: Sentence, *, top: int = 8) -> Explanation:
+    def explain(
+        self, sentence: Sentence, *, top: int = 8, decode: Decode | None = None, threshold: float | None = None
+    ) -> Explanation:
         """Return edge probabilities, the best structure, mentions, and the features that moved each of them."""
         model = self._learned()
         (annotated,) = self._annotator().annotate([sentence])
         (over,) = model.distributions([annotated])
-        found = decoded_from(over, self.decode, self.threshold_)
+        found = decoded_from(over, decode or self.decode, self.threshold_ if threshold is None else threshold)
         return explain(
             annotated.with_mentions(found.mentions), over, model.extractor, model.parameters, model.weights, top
         )
@@ -435,7 +449,7 @@ class Recognizer:
         """
         settings, model, training = read_model(Path(path), {**cls._defaults(), "n_threads": n_threads})
         recognizer = cls(**vars(settings))
-        recognizer._model, recognizer._training = model, training
+        recognizer._model, recognizer._training, recognizer._missed_columns = model, training, set()
         return recognizer
 
     # scikit-learn's manners, without needing it
