@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _BAR = re.compile(r"(?:[^\\|]|\\.)+", re.DOTALL)
 _PART = re.compile(r"(?P<column>[^\s\[\]=]+)(?:\[(?P<offset>[+-]?\d)\])?=(?P<value>.*)", re.DOTALL)
@@ -20,13 +20,17 @@ _CAPITALS = {
 }
 
 
-def in_words(feature: str) -> str:
+def in_words(feature: str, tokens: Sequence[str] = (), place: int = 0) -> str:
     """Say what a feature of a word means.
 
     Parameters
     ----------
     feature : str
         As `Extractor.describe` writes it.
+    tokens : sequence of str
+        The words of the sentence: then an affix that is a whole word is said to be that word.
+    place : int
+        Where the word stands in it.
 
     Examples
     --------
@@ -34,12 +38,12 @@ def in_words(feature: str) -> str:
     'the next word is ‘and’'
     >>> in_words("word[-3]=<s-2>|word[0]=and")
     'the word is the second of the sentence and is ‘and’'
-    >>> in_words("suffix3[-1]=ing")
-    'the word before ends with ‘ing’'
+    >>> in_words("suffix3[-1]=ing"), in_words("prefix3[1]=and", ["Left", "and", "right"], 0)
+    ('the word before ends with ‘ing’', 'the next word is ‘and’')
     >>> in_words("#00c0ffee00c0ffee")
     '#00c0ffee00c0ffee'
     """
-    claims = list(map(_claim, _parts(feature)))
+    claims = [_claim(part, tokens, place) for part in _parts(feature)]
     if not claims or None in claims:
         return feature
     said: list[tuple[str, list[str]]] = []
@@ -60,7 +64,7 @@ def _parts(feature: str) -> Iterator[str]:
     return (found[0] for found in _BAR.finditer(feature))
 
 
-def _claim(part: str) -> tuple[str, str] | None:
+def _claim(part: str, tokens: Sequence[str], place: int) -> tuple[str, str] | None:
     """Return of which word something is said, and what; None for what is not a feature of ours."""
     found = _PART.fullmatch(part)
     if found is None:
@@ -73,6 +77,8 @@ def _claim(part: str) -> tuple[str, str] | None:
         return "for every word", ""
     if column in ("section", "note_type"):
         return f"the {'section' if column == 'section' else 'type of the note'}", f"is {shown}"
+    if (column == "lower" or _AFFIX.fullmatch(column)) and value in tokens[place + offset : place + offset + 1]:
+        column = "word"
     kind, _, name = column.partition(".")
     if kind == "attribute":
         return f"the attribute ‘{name}’", f"is {shown}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -91,7 +92,7 @@ class Explanation:
                         {
                             "word": reason.word,
                             "feature": reason.feature,
-                            "in_words": in_words(reason.feature),
+                            "in_words": in_words(reason.feature, self.sentence.tokens, reason.word),
                             "is_bias": is_bias(reason.feature),
                             "amount": reason.amount,
                         }
@@ -118,7 +119,8 @@ class Explanation:
             for reason in reasons:
                 bar = "█" * max(1, round(_BAR * abs(reason.amount) / most))
                 where = "" if is_bias(reason.feature) else f"at ‘{self.sentence.tokens[reason.word]}’ "
-                lines.append(f"  {reason.amount:+7.3f} {bar:<{_BAR}} {where}{in_words(reason.feature)}")
+                meaning = in_words(reason.feature, self.sentence.tokens, reason.word)
+                lines.append(f"  {reason.amount:+7.3f} {bar:<{_BAR}} {where}{meaning}")
         return "\n".join(lines)
 
 
@@ -149,17 +151,17 @@ def explain(
     reasons = {}
     for mention in sentence.mentions:
         moved = _given(over, mention, best).expected_counts() - expected
-        reasons[mention] = _most_telling(_reasons(features, moved, parameters, weights), top)
+        reasons[mention] = _most_telling(_reasons(features, moved, parameters, weights), sentence.tokens, top)
     return Explanation(sentence, over.structure, best, over.scores, expected, over.log_partition(), reasons)
 
 
-def _most_telling(reasons: list[Reason], top: int) -> list[Reason]:
+def _most_telling(reasons: list[Reason], tokens: Sequence[str], top: int) -> list[Reason]:
     """Return the strongest reasons; last, as one, what holds of every word and so says nothing of these."""
     bias = [reason for reason in reasons if is_bias(reason.feature)]
     merged: dict[tuple[int, str], Reason] = {}
     for reason in reasons:  # features that mean the same, such as how far away the sentence begins, are one reason
         if not is_bias(reason.feature):
-            key = reason.word, in_words(reason.feature)
+            key = reason.word, in_words(reason.feature, tokens, reason.word)
             before = merged.get(key)
             merged[key] = reason if before is None else replace(before, amount=before.amount + reason.amount)
     kept = sorted(merged.values(), key=_strength)[:top]

@@ -22,7 +22,7 @@ from hyperspan.corpora.brat import document_of
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import HyperspanError
 from hyperspan.mentions import Sentence
-from hyperspan.recognizer import Recognizer
+from hyperspan.recognizer import Found, Recognizer
 from hyperspan.render import html_style
 from hyperspan.render.picture import svg_style
 from hyperspan.server.documentation import STYLE, page
@@ -33,7 +33,7 @@ from hyperspan.server.inputs import Input, diagnostics_of, input_of, with_given
 from hyperspan.server.limits import Limits
 from hyperspan.server.middleware import Middleware
 from hyperspan.server.models import Model, Models
-from hyperspan.server.predicting import How, explanation_answer, find, sentence_answer
+from hyperspan.server.predicting import Answer, How, explanation_answer, find, sentence_answer
 from hyperspan.server.schemas import (
     BratAnswer,
     BratRequest,
@@ -238,12 +238,15 @@ class _Prediction:
         """Do one more piece."""
         piece = self._pieces.popleft()
         sentences = self._input.sentences[piece]
-        answers = find(self._model, sentences, self._how, wants_candidates=self._given.candidates)
+        errors = [self._input.too_long.get(number) for number in range(piece.start, piece.stop)]
+        read = [sentence for sentence, error in zip(sentences, errors, strict=True) if error is None]
+        found = iter(find(self._model, read, self._how, wants_candidates=self._given.candidates))
+        answers = [next(found) if error is None else Answer(Found(()), ()) for error in errors]
         self._truncated |= any(answer.found.truncated for answer in answers)
         gold = self._input.gold[piece] or repeat(None, len(sentences))
         return [
-            orjson.dumps(sentence_answer(sentence, answer, of_sentence))
-            for sentence, answer, of_sentence in zip(sentences, answers, gold, strict=True)
+            orjson.dumps(sentence_answer(*row) | ({} if error is None else {"error": error}))
+            for *row, error in zip(sentences, answers, gold, errors, strict=True)
         ]
 
     async def finish(self, slot: Slot, request: Request) -> None:
@@ -285,7 +288,10 @@ def _explained(model: Model, given: ExplainRequest, limits: Limits) -> Response:
     if len(read.sentences) != 1:
         raise ApiError(422, f"the text has {len(read.sentences):,} sentences; expected one. Explain them one by one")
     how = How.of(model.recognizer, given.decode, given.threshold)
-    return json_response(explanation_answer(model, read.sentences[0], how, given.type))
+    (sentence,) = read.sentences
+    if given.mention is not None:
+        (sentence,) = with_given([sentence], [[given.mention]])
+    return json_response(explanation_answer(model, sentence, how, given.type))
 
 
 async def _exported(model: Model, given: ExportRequest, limits: Limits, slot: Slot) -> File:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from hyperspan.diagnostics import quoted
+from hyperspan.inference import Distribution
 from hyperspan.mentions import Mention, Sentence, to_characters
 from hyperspan.recognizer import Found, Recognizer
 from hyperspan.recognizer.explanation import Explanation, explain
@@ -21,6 +22,9 @@ from hyperspan.structures import Hypergraph
 
 LOWEST_CANDIDATE = 0.02
 """Candidates are at least so probable."""
+
+MOST_REASONS = 12
+"""Features that are named for a mention that was asked for."""
 
 MOST_EXPLAINED = 100
 """Mentions that are explained, the most probable ones: each takes a sweep over the sentence."""
@@ -124,44 +128,67 @@ def explanation_answer(model: Model, sentence: Sentence, how: How, type: str | N
     ----------
     model : Model
     sentence : Sentence
+        If it has mentions, these are explained, and else those that are found.
     how : How
     type : str, optional
-        The type of which most mentions are expected, if not given.
+        That of the mentions, or the type of which most are expected, if not given.
 
     Raises
     ------
     ApiError
-        With status 422, if the model does not know the type.
+        With status 422, if the model does not know the type, or cannot write a mention.
     """
     recognizer = model.recognizer
     if type is not None and type not in recognizer.types_:
         known = ", ".join(map(quoted, recognizer.types_))
         raise ApiError(422, f"the model {quoted(model.name)} does not know the type {quoted(type)}; expected {known}")
-    (answer,) = find(model, [sentence], how, wants_candidates=True)
+    (answer,) = find(model, [sentence.with_mentions(())], how, wants_candidates=True)
     with model.turn:
-        (annotated,) = model.annotator.annotate([sentence])
+        (annotated,) = model.annotator.annotate([sentence.with_mentions(())])
         (over,) = recognizer.distributions([annotated])
-    explained = _falling(answer.found.mentions)[:MOST_EXPLAINED]
+    asked = [_with_prob(recognizer, over, mention) for mention in sentence.mentions]
+    found = asked or answer.found.mentions
+    explained = _falling(found)[:MOST_EXPLAINED]
     explanation = explain(
         annotated.with_mentions(explained),
         over,
         recognizer.extractor_,
         recognizer.parameters_,
         recognizer.weights_,
+        MOST_REASONS if asked else 8,
     )
     expected = expected_mentions(recognizer.types_, answer.candidates or ())
-    drawn = max(expected, key=expected.__getitem__) if type is None else type
+    drawn = type or (asked[0].type if asked else max(expected, key=expected.__getitem__))
     data = hypergraph_of(explanation, drawn)
     return {
         "model": model.name,
         **how.as_dict(),
         **explanation.as_dict(),
-        "truncated": answer.found.truncated or len(explained) < len(answer.found.mentions),
+        "truncated": answer.found.truncated or len(explained) < len(found),
         "types": expected,
         "type": drawn,
         "hypergraph": draw_hypergraph_svg(data, types=recognizer.types_),
         "hypergraph_data": data,
     }
+
+
+def _with_prob(recognizer: Recognizer, over: Distribution, mention: Mention) -> Mention:
+    """Return a mention with its probability.
+
+    Raises
+    ------
+    ApiError
+        With status 422, if the model cannot write it: no probability then, and no reasons.
+    """
+    if mention.type not in recognizer.types_:
+        known = ", ".join(map(quoted, recognizer.types_))
+        raise ApiError(422, f"the model does not know the type {quoted(mention.type)}; it knows {known}")
+    n_parts, most = len(mention.parts), recognizer.max_components
+    if recognizer.structure == "mention":
+        most = 1
+    if n_parts > most:
+        raise ApiError(422, f"the mention has {n_parts} parts; this model can only write mentions of up to {most}")
+    return replace(mention, prob=min(1.0, max(0.0, over.prob_of([mention]))))
 
 
 def expected_mentions(types: Sequence[str], candidates: Sequence[Mention]) -> dict[str, float]:

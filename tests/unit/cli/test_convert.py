@@ -187,7 +187,7 @@ def test_splits_keep_documents_whole_and_depend_on_the_seed(tmp_path):
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file() and path.name != "annotation.conf"}
 
 
 @pytest.mark.parametrize("target", ["brat", "bioc", "semeval"])
@@ -263,7 +263,7 @@ def test_skipped_mentions_are_counted_and_widened_ones_kept(tmp_path):
     assert json.loads(result.stdout)["skipped"] == {"inside-token": 1}
     assert corpora.read(tmp_path / "out.inline").n_mentions == 0
     result = run(tmp_path / "in", tmp_path / "out.inline", "--on-error", "widen")
-    assert "warning: skipped with 1 finding: 1 inside-token" in result.stderr
+    assert "warning: skipped with 1 problem: 1 inside-token" in result.stderr
     (sentence,) = corpora.read(tmp_path / "out.inline")
     assert sentence.text_of(sentence.mentions[0]) == "feverish"
 

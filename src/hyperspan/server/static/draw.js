@@ -14,13 +14,21 @@ import { cut, directions, visible } from "./text.js";
 /**
  * @typedef {object} Marked a mention with what is said about it
  * @property {Mention} mention
- * @property {"" | "right" | "wrong" | "missed" | "new" | "gone"} mark
+ * @property {"" | "right" | "wrong" | "missed" | "new" | "gone" | "gold" | "rejected"} mark
  * @property {string} note
  */
 
-const SIGNS = { right: "✓", wrong: "✗", missed: "○", new: "+", gone: "−" };
-const SAID = { right: "right", wrong: "wrong", missed: "missed", new: "new", gone: "no longer found" };
-const NAMED = { missed: "missed", new: "new", gone: "gone" };
+const SIGNS = { right: "✓", wrong: "✗", missed: "○", new: "+", gone: "−", gold: "★", rejected: "⊘" };
+const SAID = {
+  right: "right",
+  wrong: "wrong",
+  missed: "missed",
+  new: "new",
+  gone: "no longer found",
+  gold: "gold",
+  rejected: "rejected",
+};
+const NAMED = { missed: "missed", new: "new", gone: "gone", gold: "gold", rejected: "rejected" };
 const LONGEST_LABEL = 40;
 const LABEL_ROOM = 9;
 const LONGEST_TIED = 260;
