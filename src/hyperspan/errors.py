@@ -108,7 +108,9 @@ def install_command(extra: str) -> str:
     from importlib.metadata import PackageNotFoundError, requires  # here, since it is slow to load
 
     try:
-        needed = [name for name, _, marker in map(_partition, requires("hyperspan") or ()) if extra in marker.split("'")]
+        needed = [
+            name for name, _, marker in map(_partition, requires("hyperspan") or ()) if extra in marker.split("'")
+        ]
     except PackageNotFoundError:
         needed = []
     packages = " ".join(f"'{name}'" for name in needed or [f"hyperspan[{extra}]"])

@@ -90,7 +90,9 @@ def test_words_are_dragged_over_to_make_a_mention_of_two_parts(page):
     press(page, "Add")
     gold = [mention for mention in mentions(page) if "prob" not in mention]
     assert [(mention["type"], words_of(mention)) for mention in gold] == [("Finding", "blood … on his tongue")]
-    expect(page.locator(".is-gold button.label")).to_have_accessible_name(re.compile(r"^Finding, 2 parts, .*gold: blood"))
+    expect(page.locator(".is-gold button.label")).to_have_accessible_name(
+        re.compile(r"^Finding, 2 parts, .*gold: blood")
+    )
 
 
 @in_two_views

@@ -57,7 +57,7 @@ def test_an_empty_text_is_answered_with_a_sentence(page):
 def test_the_threshold_acts_without_the_server(page):
     find(page, TONGUE)
     requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
+    page.on("request", lambda request: "/api/" in request.url and requests.append(request.url))
     set_threshold(page, 0.02)
     expect(page.locator("#threshold-value")).to_have_text("0.02")
     many = probs(page)
@@ -90,12 +90,16 @@ def test_probability_is_the_weight_of_the_bar(page):
 def test_readings_are_switched_and_changes_marked(page):
     find(page, TONGUE)
     set_threshold(page, 0.02)
-    before = len(labels(page))
+    before = int(page.locator("#count").inner_text().split()[0])
     page.locator("label[for=decode-enough]").click()
     expect(page.locator("#changes")).to_be_visible()
-    expect(page.locator("#changes")).to_have_text(re.compile(r"^Against “Most probable”: \d+ new \(\+\), \d+ gone \(−\)\.$"))
+    expect(page.locator("#changes")).to_have_text(
+        re.compile(r"^Against “Most probable”: \d+ new \(\+\), \d+ gone \(−\)\.$")
+    )
     expect(page.locator("#threshold")).to_be_disabled()
     new, gone = map(int, re.findall(r"(\d+) (?:new|gone)", page.locator("#changes").inner_text()))
+    for more in page.locator(".more").all():
+        more.click()
     shown = labels(page)
     assert sum(label.startswith("− ") for label in shown) == gone > 0
     assert sum(label.startswith("+ ") for label in shown) == new
@@ -112,7 +116,7 @@ def test_a_reading_that_was_fetched_is_not_fetched_again(page):
     page.locator("label[for=decode-all]").click()
     expect(page.locator("#changes")).to_be_visible()
     requests: list[str] = []
-    page.on("request", lambda request: requests.append(request.url))
+    page.on("request", lambda request: "/api/" in request.url and requests.append(request.url))
     page.locator("label[for=decode-probable]").click()
     expect(page.locator("#changes")).to_have_text(re.compile("“Everything”"))
     page.locator("label[for=decode-all]").click()

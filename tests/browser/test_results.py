@@ -94,9 +94,9 @@ def test_an_answer_that_breaks_off_keeps_what_came(page):
 def test_many_faint_mentions_are_folded(pages, view):
     page = opened(pages, view)
     words = TONGUE[:-1].replace(",", "").split()
-    find(page, " ".join(words[number % len(words)] for number in range(200)) + ".")
+    find(page, " ".join(words[number % len(words)] for number in range(60)) + ".")
     set_threshold(page, 0.02)
-    n_mentions = int(page.locator("#count").inner_text().split()[0])
+    n_mentions = int(page.locator("#count").inner_text().split()[0].replace(",", ""))
     more = page.locator(".more")
     expect(more).to_have_text(re.compile(r"^\+\d+ less probable$"))
     n_folded = int(more.inner_text().split()[0])
@@ -171,13 +171,13 @@ def test_the_bound_is_named_below_and_only_where_it_matters(page):
 def test_a_sentence_that_is_too_long_is_marked_and_the_rest_is_shown(pages, view):
     page = opened(pages, view)
     find(page, f"{TONGUE}\n\n{'fever ' * 2_100}\n\n{TONGUE}")
-    assert page.locator(".sentence").count() == 3
+    expect(page.locator(".sentence")).to_have_count(3)
     expect(page.locator(".is-skipped")).to_have_count(1)
     expect(page.locator(".is-skipped .problem")).to_have_text(
         "Not read: sentence 2 has 2,100 words; expected at most 2,000."
     )
     expect(page.locator("#skipped")).to_have_text("1 sentence too long to be read; marked below.")
-    assert page.locator(".sentence").first.locator("button.label").count() > 0
+    expect(page.locator(".sentence").first.locator("button.label").first).to_be_visible()
     _, content = saved(page, "jsonl")
     assert "Anatomy" in content.decode()
 
@@ -185,7 +185,9 @@ def test_a_sentence_that_is_too_long_is_marked_and_the_rest_is_shown(pages, view
 def test_gold_that_could_not_be_read_is_said_before_the_scores(page):
     give_files(page, {"note.ann": ANN + "T9\tFinding 5 3\tx\n", "note.txt": TEXT})
     wait(page)
-    expect(page.locator("#scores")).to_contain_text("of 4 gold mentions found (without the one that could not be read):")
+    expect(page.locator("#scores")).to_contain_text(
+        "of 4 gold mentions found (without the one that could not be read):"
+    )
     assert page.evaluate(
         "!!(document.getElementById('findings').compareDocumentPosition(document.getElementById('scores')) & 4)"
     ), "the findings stand first"
@@ -227,7 +229,9 @@ def test_examples_are_those_that_the_model_understands(page):
 
 def test_colours_are_those_of_other_drawings(page):
     types = ["Finding", "Drug", "ADR", "Scope", "Größe", "病気", "Anatomy", "A", "B", "C", "D"]
-    ours = call(page, "colours.js", "(() => { const c = new it.TypeColours(); return given.map((t) => c.index(t)); })()", types)
+    ours = call(
+        page, "colours.js", "(() => { const c = new it.TypeColours(); return given.map((t) => c.index(t)); })()", types
+    )
     colours = TypeColours()
     assert ours == [colours.index(type) for type in types]
 
@@ -253,7 +257,7 @@ def test_the_model_is_told_in_the_window_and_escape_closes_it(pages, view):
     expect(told).to_be_hidden()
     expect(page.locator("#about summary")).to_be_focused()
     page.locator("#about summary").click()
-    page.locator("#text").click()
+    page.locator("h1").click()
     expect(told).to_be_hidden()
 
 

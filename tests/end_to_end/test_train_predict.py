@@ -362,7 +362,7 @@ def test_json_lines_from_stdin_are_what_they_are_in_a_file(run: Run, data: Path,
 
 
 def test_json_lines_from_stdin_are_told_from_text_and_checked(run: Run, data: Path):
-    text = '{not ours}\nBlood in his mouth.\n'
+    text = "{not ours}\nBlood in his mouth.\n"
     code, out, _ = run("predict", data / "model", "-", stdin=text)
     assert code == 0
     assert [record["text"] for record in records(out)] == [text]
@@ -611,7 +611,9 @@ def test_training_without_development_data_says_that_the_threshold_is_a_fallback
     corpora.write(CORPUS.split("train"), tmp_path / "alone.jsonl")
     code, _, err = run("train", tmp_path / "alone.jsonl", "-o", tmp_path / "m", *QUICK)
     assert code == 0
-    assert "note: the threshold 0.3 is a fallback, for want of development data with mentions: give some with --dev" in err
+    assert (
+        "note: the threshold 0.3 is a fallback, for want of development data with mentions: give some with --dev" in err
+    )
     assert f"hyperspan threshold {tmp_path / 'm'} DEV --set" in err
     assert err.count("templates are skipped") == 1
     assert "warning" not in err
@@ -627,7 +629,11 @@ def test_reasons_are_given_in_words(run: Run, data: Path):
     assert "Left and right kidneys are enlarged ." in out
     assert re.search(r"^   [+-]\d\.\d{3} █+ +at ‘\S+’ the \w+ (word )?", out, re.MULTILINE)
     assert "[0]=" not in out
-    told = json.loads(run("explain", data / "model", "-", "--json", "--threshold", "0.02", stdin="No fever. Left and right kidneys.")[1])
+    told = json.loads(
+        run("explain", data / "model", "-", "--json", "--threshold", "0.02", stdin="No fever. Left and right kidneys.")[
+            1
+        ]
+    )
     assert len(told["sentences"]) == 2
     reasons = [reason for each in told["sentences"] for mention in each["mentions"] for reason in mention["reasons"]]
     assert {"word", "feature", "in_words", "is_bias", "amount"} == set(reasons[0])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -44,8 +44,8 @@ def explain(
     if not sentences:
         raise UsageError("there is no word in the text; expected a sentence, or - to read one from stdin")
     recognizer = Recognizer.load(model)
-    how = None if decode is None else decode.value
-    explained = (recognizer.explain(sentence, top=top, decode=how, threshold=threshold) for sentence in sentences)
+    how: dict[str, Any] = {"decode": None if decode is None else decode.value, "threshold": threshold, "top": top}
+    explained = (recognizer.explain(sentence, **how) for sentence in sentences)
     if json:
         print_json({"model": str(model), "sentences": [each.as_dict() for each in explained]})
         return

@@ -33,7 +33,8 @@ def threshold(
         float | None, typer.Option("--recall", help="Take the highest threshold with this recall (0 to 1).")
     ] = None,
     beta: Annotated[
-        float, typer.Option("--beta", help="How much more recall counts than precision: 0.5 for precision, 2 for recall.")
+        float,
+        typer.Option("--beta", help="How much more recall counts than precision: 0.5 for precision, 2 for recall."),
     ] = 1.0,
     set_it: Annotated[bool, typer.Option("--set", help="Write the threshold into the model.")] = False,
     format: FromOption = None,

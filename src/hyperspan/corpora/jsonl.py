@@ -25,7 +25,20 @@ _OF_DOCUMENTS = frozenset({"doc", "text", "mentions", "attributes"})
 _OF_SENTENCES = frozenset({"doc", "tokens", "mentions", "attributes", "pos", "columns", "offsets"})
 _OF_MENTIONS = frozenset({"type", "spans", "prob", "attributes"})
 _OF_OTHERS = frozenset(
-    "annotation annotations denotations entities entity ents label labels ner ner_tags spans tags".split()
+    [
+        "annotation",
+        "annotations",
+        "denotations",
+        "entities",
+        "entity",
+        "ents",
+        "label",
+        "labels",
+        "ner",
+        "ner_tags",
+        "spans",
+        "tags",
+    ]
 )
 """Keys in which other programs put mentions."""
 
@@ -200,7 +213,9 @@ def _prob(value: Any) -> float | None:
 def _listed(keys: Iterable[str]) -> str:
     """Name a few keys."""
     names = [quoted(key) for key in keys]
-    return ", ".join(names[:_MOST_NAMED]) + (f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else "")
+    return ", ".join(names[:_MOST_NAMED]) + (
+        f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    )
 
 
 def _oddities(unit: Unit) -> Iterator[Diagnostic]:

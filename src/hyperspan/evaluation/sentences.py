@@ -29,7 +29,8 @@ def in_sentences(comparison: Comparison, split: Split) -> Iterator[Comparison]:
     --------
     >>> from hyperspan.evaluation.matching import compare
     >>> from hyperspan.text import split_sentences, tokenize
-    >>> gold = Document("a", "No fever. Arms and legs weak.", [Mention("F", [(3, 8)]), Mention("F", [(10, 14), (24, 28)])])
+    >>> mentions = [Mention("Finding", [(3, 8)]), Mention("Finding", [(10, 14), (24, 28)])]
+    >>> gold = Document("a", "No fever. Arms and legs weak.", mentions)
     >>> pieces = list(in_sentences(compare(gold, gold, tokenize=tokenize), split_sentences))
     >>> [(len(piece.right), piece.gold.is_discontiguous) for piece in pieces]
     [(1, False), (1, True)]

@@ -99,7 +99,9 @@ def _place(offset: int, beyond: int) -> str:
     left = offset - beyond
     if left == 0:
         return "is the last of the sentence"
-    return f"is the last but {('one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight')[left - 1]} of the sentence"
+    return (
+        f"is the last but {('one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight')[left - 1]} of the sentence"
+    )
 
 
 def _predicate(column: str, name: str, value: str, shown: str) -> str:

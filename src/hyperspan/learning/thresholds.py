@@ -78,7 +78,11 @@ class ThresholdCurve:
         """
         first, last = round(lowest * _STEPS), round(HIGHEST_THRESHOLD * _STEPS)
         thresholds = np.arange(first, last + 1) / _STEPS
-        sentence, prob, is_right, n_gold, n_sentences = [], [], [], [], 0
+        sentence: list[int] = []
+        prob: list[float] = []
+        is_right: list[bool] = []
+        n_gold: list[int] = []
+        n_sentences = 0
         for known, found in zip(gold, candidates, strict=True):
             n_sentences += 1
             if not known and not found:
@@ -164,7 +168,8 @@ class ThresholdCurve:
             times = draw.multinomial(self.n_sentences, np.maximum(shares, 0.0))[:-1].astype(np.float64)
             scores = _f_score(times @ right, times @ found, times @ self.gold, beta)
             row[:] = scores[best] - scores
-        return short.std(axis=0, ddof=1)
+        errors: NDArray[np.float64] = short.std(axis=0, ddof=1)
+        return errors
 
     def at_precision(self, precision: float) -> float | None:
         """Return the lowest threshold with at least some precision, or None."""
@@ -199,4 +204,6 @@ def _f_score(right: NDArray[Any], found: NDArray[Any], gold: Any, beta: float) -
 
 
 def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
-    return np.divide(part, whole, out=np.zeros(np.shape(whole), dtype=np.float64), where=whole > 0)
+    ratio: NDArray[np.float64] = np.zeros(np.shape(whole), dtype=np.float64)
+    np.divide(part, whole, out=ratio, where=whole > 0)
+    return ratio

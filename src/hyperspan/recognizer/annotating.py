@@ -59,7 +59,7 @@ def watched(sentences: Iterable[Sentence], extractor: Extractor, warned: set[str
             wanted = [name for name in wanted if name not in missing]
             _log.warning(
                 "this model was trained with %s, but sentences to be read have none. Mentions may be missed for it. "
-                "Give it with the sentences (as \"pos\" or \"columns\" in JSON lines), or train again with --annotator, "
+                'Give it with the sentences (as "pos" or "columns" in JSON lines), or train again with --annotator, '
                 "which then annotates here too",
                 " and ".join(f"the column {name!r}" for name in missing),
             )

@@ -307,10 +307,7 @@ class Recognizer:
         top: int = 0,
         n_workers: int = 1,
     ) -> Iterator[tuple[Unit, list[Sentence], list[Found]]]:
-        """Yield each unit with its sentences and what is found in each of them, in constant memory.
-
-        Parameters are those of `find` and `annotate`.
-        """
+        """Yield each unit with its sentences and what is found in them; parameters as in `find` and `annotate`."""
         check_number("n_workers", n_workers)
         if n_workers > 1:
             self.check_annotator()
@@ -360,10 +357,7 @@ class Recognizer:
         return model.distributions(self._annotator().annotate(sentences))
 
     def check_annotator(self) -> None:
-        """Log a warning, the first time only, if the annotator is not the one that the model was trained with.
-
-        Finding does this by itself.
-        """
+        """Log a warning, the first time only, if the annotator is not that of training; finding does it by itself."""
         self._annotator()
 
     def _annotator(self) -> Annotator:
@@ -413,8 +407,7 @@ class Recognizer:
     def strongest(self, sentences: Iterable[Sentence] = (), top: int = 5) -> dict[str, list[dict[str, Any]]]:
         """Return the features with the greatest weights for each label.
 
-        The model holds the names of the strongest, and only hashes of the others, such as ``#00c0ffee00c0ffee``; those
-        that occur in the given sentences have names too.
+        The strongest, and those in the given sentences, have names; others hashes, such as ``#00c0ffee00c0ffee``.
         """
         model = self._learned()
         names = model.extractor.names(self._annotator().annotate(sentences)).names
@@ -440,13 +433,7 @@ class Recognizer:
 
     @classmethod
     def load(cls, path: str | Path, *, n_threads: int = 2) -> Recognizer:
-        """Read what `save` wrote.
-
-        Raises
-        ------
-        ModelError
-            If the file is truncated, altered, or from a newer version.
-        """
+        """Read what `save` wrote; a `ModelError` says if it is truncated, altered, or from a newer version."""
         settings, model, training = read_model(Path(path), {**cls._defaults(), "n_threads": n_threads})
         recognizer = cls(**vars(settings))
         recognizer._model, recognizer._training, recognizer._missed_columns = model, training, set()

@@ -245,8 +245,8 @@ class _Prediction:
         self._truncated |= any(answer.found.truncated for answer in answers)
         gold = self._input.gold[piece] or repeat(None, len(sentences))
         return [
-            orjson.dumps(sentence_answer(*row) | ({} if error is None else {"error": error}))
-            for *row, error in zip(sentences, answers, gold, errors, strict=True)
+            orjson.dumps(sentence_answer(sentence, answer, of_sentence) | ({} if error is None else {"error": error}))
+            for sentence, answer, of_sentence, error in zip(sentences, answers, gold, errors, strict=True)
         ]
 
     async def finish(self, slot: Slot, request: Request) -> None:

@@ -33,6 +33,7 @@ def page(description: Mapping[str, Any]) -> str:
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="/static/icon.svg">\n'
         f'<link rel="stylesheet" href="/docs/style.css">\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n'
         f"<p>{xml_text(description['info'].get('description', ''))} "
         'The whole description is at <a href="/openapi.json">/openapi.json</a>.</p>\n'
@@ -49,7 +50,9 @@ def _prose(text: str) -> str:
     'With <code>a &lt; b</code>: <code>c</code>.'
     """
     pieces = _CODE.split(" ".join(text.split()))
-    return "".join(f"<code>{xml_text(piece)}</code>" if place % 2 else xml_text(piece) for place, piece in enumerate(pieces))
+    return "".join(
+        f"<code>{xml_text(piece)}</code>" if place % 2 else xml_text(piece) for place, piece in enumerate(pieces)
+    )
 
 
 def _operations(description: Mapping[str, Any]) -> Iterator[str]:

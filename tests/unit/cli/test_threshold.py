@@ -87,7 +87,10 @@ def test_what_cannot_be_reached_is_said_and_nothing_is_set(folder, tmp_path):
         (["--recall", "0"], "--recall is 0; expected a number above 0 and up to 1"),
         (["--beta", "0"], "--beta is 0; expected a number above 0, such as 0.5"),
         (["--precision", "0.9", "--recall", "0.9"], "--precision and --recall ask for different thresholds"),
-        (["--precision", "0.9", "--beta", "2"], "--precision and --beta ask for different thresholds; give one of them"),
+        (
+            ["--precision", "0.9", "--beta", "2"],
+            "--precision and --beta ask for different thresholds; give one of them",
+        ),
     ],
 )
 def test_options_that_make_no_sense(folder, options, message):

@@ -46,7 +46,7 @@ def test_features_in_words(feature, words):
 
 
 def test_every_feature_of_a_sentence_has_words():
-    tokens = "[**2014-03-02**] Left | <s-1> \\ kidneys".split()
+    tokens = ["[**2014-03-02**]", "Left", "|", "<s-1>", "\\", "kidneys"]
     columns = {"pos": ["NN"] * len(tokens), "lemma": ["x"] * len(tokens)}
     sentence = Sentence(tokens, columns=columns, attributes={"section": "impression", "note_type": "echo"})
     features = [name for names in Extractor("default").describe(sentence) for name in names]
@@ -62,4 +62,6 @@ def test_no_column_is_forgotten():
     for name in column_names():
         label = name if name in ("section", "note_type", "bias") else f"{name}[0]"
         assert in_words(f"{label}=lower") != f"{label}=lower"
-        assert name == "lemma" or f" has the {name} ‘" not in in_words(f"{label}=lower"), "it fell through to the columns of others"
+        assert name == "lemma" or f" has the {name} ‘" not in in_words(f"{label}=lower"), (
+            "it fell through to the columns of others"
+        )

@@ -83,8 +83,7 @@ def test_a_missing_package_names_the_extra(name: str, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, PACKAGES[name], None)
     monkeypatch.setitem(sys.modules, MODULES[name], None)
     message = (
-        f"The annotator '{name}' needs the package '{PACKAGES[name]}'. "
-        f"Install it with: {install_command(EXTRAS[name])}"
+        f"The annotator '{name}' needs the package '{PACKAGES[name]}'. Install it with: {install_command(EXTRAS[name])}"
     )
     with pytest.raises(MissingExtraError) as caught:
         annotator(name)

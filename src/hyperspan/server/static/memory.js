@@ -11,12 +11,30 @@ const KEY = "hyperspan";
 const MOST_KEPT = 4_000_000;
 const LONGEST_LINKED = 2_000;
 
+const SOON = 300;
+/** @type {ReturnType<typeof setTimeout> | null} */
+let waiting = null;
+
+/**
+ * Keep what the page knows as soon as nothing changes any more, at the latest when the reader leaves.
+ *
+ * @param {State} state
+ */
+export function remember(state) {
+  if (waiting === null) addEventListener("pagehide", () => keep(state), { once: true });
+  else clearTimeout(waiting);
+  waiting = setTimeout(() => {
+    keep(state);
+    history.replaceState(null, "", linkOf(state));
+  }, SOON);
+}
+
 /**
  * Keep what the page knows. What does not fit is not kept.
  *
  * @param {State} state
  */
-export function remember(state) {
+function keep(state) {
   const { model, decode, threshold } = state;
   const documents = state.documents.map((doc) => ({
     text: doc.text,
@@ -33,7 +51,6 @@ export function remember(state) {
   } catch {
     // A window that may not keep anything works all the same.
   }
-  history.replaceState(null, "", linkOf(state));
 }
 
 /**

@@ -65,11 +65,13 @@ export function wordSwitches(sentence, chosen, onChange) {
 
   /** @type {boolean | null} what dragging does: switch on, switch off, nothing */
   let painting = null;
+  let last = 0;
   element.addEventListener("pointerdown", (event) => {
     const word = wordAt(event.target);
     if (word < 0 || event.button !== 0) return;
     event.preventDefault();
     painting = !words.has(word);
+    last = word;
     set(word, painting);
     focus(word);
     element.setPointerCapture(event.pointerId);
@@ -77,7 +79,10 @@ export function wordSwitches(sentence, chosen, onChange) {
   element.addEventListener("pointermove", (event) => {
     if (painting === null) return;
     const word = wordAt(document.elementFromPoint(event.clientX, event.clientY));
-    if (word >= 0) set(word, painting);
+    if (word < 0) return;
+    // A pointer that moves fast passes over words without touching them.
+    for (let at = Math.min(last, word); at <= Math.max(last, word); at++) set(at, painting);
+    last = word;
   });
   for (const end of ["pointerup", "pointercancel"]) element.addEventListener(end, () => (painting = null));
   element.addEventListener("keydown", (event) => {
