@@ -287,10 +287,12 @@ def test_reading_can_be_stopped(pages):
 
 def test_what_the_server_refuses_is_said(pages):
     page = pages.open(allow=("413",))
-    page.evaluate("document.getElementById('text').value = 'fever '.repeat(400000)")
+    page.route("**/api/predict", lambda route: route.continue_(post_data="x" * 2_100_000))
+    page.locator("#text").fill("fever")
     page.locator("#find").click()
     expect(page.locator("#failure-text")).to_contain_text("2,000,000 bytes")
     expect(page.get_by_role("alert")).to_be_visible()
+    page.unroute("**/api/predict")
     find(page, TONGUE)
     expect(page.locator("#failure")).to_be_hidden()
 

@@ -245,7 +245,7 @@ class _Prediction:
         self._truncated |= any(answer.found.truncated for answer in answers)
         gold = self._input.gold[piece] or repeat(None, len(sentences))
         return [
-            orjson.dumps(sentence_answer(sentence, answer, of_sentence) | ({} if error is None else {"error": error}))
+            orjson.dumps(sentence_answer(sentence, answer, of_sentence) | ({} if error is None else {"skipped": error}))
             for sentence, answer, of_sentence, error in zip(sentences, answers, gold, errors, strict=True)
         ]
 

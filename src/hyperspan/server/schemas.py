@@ -68,7 +68,7 @@ class PredictRequest(_Input):
     )
     skip_long: bool = Field(
         default=False,
-        description="Leave out sentences that are too long: they come back with 'error' and without mentions. "
+        description="Leave out sentences that are too long: they come back with 'skipped' and without mentions. "
         "Otherwise the request is refused.",
     )
     gold: list[GivenMention] | None = Field(
@@ -216,7 +216,7 @@ class SentenceAnswer(BaseModel):
     candidates: list[MentionAnswer] | None = None
     gold: list[GoldAnswer] | None = None
     truncated: bool
-    error: str | None = Field(default=None, description="Why nothing was looked for, if the sentence was left out.")
+    skipped: str | None = Field(default=None, description="Why nothing was looked for, if the sentence was left out.")
 
 
 class PredictAnswer(BaseModel):

@@ -13,7 +13,7 @@
  * @property {Mention[]} [candidates]
  * @property {Mention[]} [gold]
  * @property {boolean} truncated
- * @property {string} [error] why nothing was looked for
+ * @property {string} [skipped] why nothing was looked for
  */
 
 /** Something that the server, or the way to it, did not allow. */

@@ -155,13 +155,14 @@ export function lightMentions(list, draw, onHold) {
       light({ sentence, key });
     },
 
-    /** Go back to the mention that is held, and hold it no longer. */
+    /** Hold no mention any longer; the keyboard goes back to it, unless the reader is somewhere else. */
     release() {
       if (!held) return;
       const { sentence, key } = held;
       hold(null);
-      const cells = [...sentence.querySelectorAll("[data-mention]")];
-      cells.find((cell) => cell.getAttribute("data-mention") === key && cell.querySelector("button"))?.querySelector("button").focus();
+      const isHere = document.activeElement === document.body || list.contains(document.activeElement);
+      const cells = [...sentence.querySelectorAll("[data-mention]")].filter((cell) => cell.querySelector("button"));
+      if (isHere) cells.find((cell) => cell.getAttribute("data-mention") === key)?.querySelector("button").focus();
       light(focused());
     },
   };

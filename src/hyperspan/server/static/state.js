@@ -94,7 +94,7 @@ export class Doc {
       gold: this.gold ? (found.gold ?? []) : null,
       readings: {},
       truncated: found.truncated,
-      error: found.error ?? "",
+      error: found.skipped ?? "",
       accepted: kept?.accepted ?? [],
       rejected: kept?.rejected ?? [],
     };
