@@ -26,7 +26,7 @@ The patient had blood in his mouth and on his tongue, pupils were pinpoint and r
 Infarctions, either water shed or embolic.
 """
 
-WIDTH, PHONE, HEIGHT = 1100, 420, 900
+WIDTH, PHONE, HEIGHT, LOWEST = 1100, 420, 900, 1_700
 
 _SERVE = "import sys; from hyperspan.cli import main; sys.argv[0] = 'hyperspan'; main()"
 
@@ -84,12 +84,14 @@ def _why(page: Page, path: Path) -> Path:
 
 def _corrected(page: Page, path: Path) -> Path:
     first, second = page.locator(".sentence").first, page.locator(".sentence").nth(1)
-    for item, key in ((first, "a"), (second, "r")):
-        item.locator("button.label").first.focus()
-        page.keyboard.press(key)
+    for item in (first, second):
+        for label in range(item.locator("button.label").count()):
+            item.locator("button.label").nth(label).focus()
+            page.keyboard.press("a")
     second.get_by_role("button", name="Add a mention").click()
-    for word in ("blood", "on", "his", "tongue"):
-        page.locator(".switch-word", has_text=re.compile(f"^{word}$")).last.click()
+    for word in ("pupils", "pinpoint"):
+        page.locator(".switch-word", has_text=word).click()
+    page.locator(".panel select").select_option("Finding")
     return _shoot(page, path)
 
 
@@ -99,7 +101,8 @@ def _shoot(page: Page, path: Path) -> Path:
     box = page.locator(".panel").bounding_box()
     assert box is not None
     width = page.viewport_size["width"] if page.viewport_size else WIDTH
-    page.set_viewport_size({"width": width, "height": round(box["y"] + box["height"] + 24)})
+    height = min(LOWEST, round(box["y"] + box["height"] + 24))
+    page.set_viewport_size({"width": width, "height": height})
     page.mouse.move(0, 0)
     page.screenshot(path=path)
     page.close()

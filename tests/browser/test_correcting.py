@@ -91,7 +91,7 @@ def test_words_are_dragged_over_to_make_a_mention_of_two_parts(page):
     gold = [mention for mention in mentions(page) if "prob" not in mention]
     assert [(mention["type"], words_of(mention)) for mention in gold] == [("Finding", "blood … on his tongue")]
     expect(page.locator(".is-gold button.label")).to_have_accessible_name(
-        re.compile(r"^Finding, 2 parts, .*gold: blood")
+        re.compile(r"^★ Finding.* · gold, 2 parts: blood")
     )
 
 

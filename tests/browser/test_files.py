@@ -55,7 +55,7 @@ def test_a_brat_pair_is_held_against_what_was_found(page):
         label.startswith("✓ Finding") for label in gold.locator("button.label").all_inner_texts()
     )
     split = gold.locator("button.label", has_text="Finding")
-    expect(split).to_have_accessible_name(re.compile(r"^Finding, 2 parts, .*: blood … on his tongue$"))
+    expect(split).to_have_accessible_name(re.compile(r"^\S Finding.*, 2 parts: blood … on his tongue$"))
     assert any(label.startswith("✓ Anatomy") for label in labels(page, ".sentence:first-child .column:first-child"))
     expect(page.locator("#scores")).to_have_text(
         re.compile(r"^\d+ of 4 gold mentions found: precision [\d.]+, recall [\d.]+, F1 [\d.]+\.$")

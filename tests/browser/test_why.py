@@ -106,7 +106,7 @@ def test_markup_in_reasons_is_shown_not_run(page):
     set_threshold(page, 0.02)
     page.locator("button.label").first.click()
     expect(page.locator(".panel .reasons li").first).to_be_visible()
-    expect(page.locator(".panel h3")).to_contain_text("boom()")
+    expect(page.locator(".panel h2")).to_contain_text("boom()")
     assert page.locator(".panel option").all_inner_texts()[1] == EVIL_TYPES[0]
     assert page.locator(".panel img").count() == 0
 

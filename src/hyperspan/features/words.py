@@ -20,6 +20,14 @@ _CAPITALS = {
 }
 
 
+_SHAPES = {
+    "x": _CAPITALS["lower"],
+    "X": _CAPITALS["upper"],
+    "Xx": _CAPITALS["title"],
+    "d": "is made of digits",
+}
+
+
 def in_words(feature: str, tokens: Sequence[str] = (), place: int = 0) -> str:
     """Say what a feature of a word means.
 
@@ -109,11 +117,13 @@ def _predicate(column: str, name: str, value: str, shown: str) -> str:
         return f"is {shown} in small letters"
     if column == "capitals":
         return _CAPITALS.get(value, f"is {shown}")
+    if column == "shape" and value in _SHAPES:
+        return _SHAPES[value]
     if affix := _AFFIX.fullmatch(column):
         return f"{'begins' if affix[1] == 'prefix' else 'ends'} with {shown}"
     phrases = {
         "word": "is",
-        "shape": "looks like",
+        "shape": "has the shape",
         "mark": "stands for a",
         "cluster": "is in the cluster",
         "category": "is in the lexicon as",

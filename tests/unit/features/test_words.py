@@ -27,7 +27,8 @@ from hyperspan.mentions import Sentence
         ("prefix3[1]=kid", "the next word begins with ‘kid’"),
         ("suffix6[0]=idneys", "the word ends with ‘idneys’"),
         ("capitals[0]=title", "the word begins with a capital"),
-        ("shape[-1]=Xx|shape[0]=x", "the word before looks like ‘Xx’ and the word looks like ‘x’"),
+        ("shape[-1]=Xx|shape[0]=x", "the word before begins with a capital and the word is in small letters"),
+        ("shape[1]=Xd-x", "the next word has the shape ‘Xd-x’"),
         ("mark[0]=date", "the word stands for a ‘date’"),
         ("cluster[0]=0110", "the word is in the cluster ‘0110’"),
         ("category[0]=Disease", "the word is in the lexicon as ‘Disease’"),
@@ -62,6 +63,6 @@ def test_no_column_is_forgotten():
     for name in column_names():
         label = name if name in ("section", "note_type", "bias") else f"{name}[0]"
         assert in_words(f"{label}=lower") != f"{label}=lower"
-        assert name == "lemma" or f" has the {name} ‘" not in in_words(f"{label}=lower"), (
+        assert name in ("lemma", "shape") or f" has the {name} ‘" not in in_words(f"{label}=lower"), (
             "it fell through to the columns of others"
         )

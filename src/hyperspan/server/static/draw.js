@@ -49,6 +49,17 @@ export function titleOf(mention, marked) {
   return visible(`${mention.type}${parts}${prob}${said}: ${mention.text}`);
 }
 
+/**
+ * Say what a mention is, beginning with what its label shows.
+ *
+ * @param {Marked} marked
+ */
+function nameOf(marked) {
+  const { mention } = marked;
+  const parts = mention.spans.length > 1 ? `, ${mention.spans.length} parts` : "";
+  return `${labelOf(marked)}${parts}: ${visible(mention.text)}`;
+}
+
 /** @param {Marked} marked */
 function labelOf({ mention, mark, note }) {
   const prob = typeof mention.prob === "number" ? ` ${mention.prob.toFixed(2)}` : "";
@@ -77,6 +88,7 @@ export function drawWords(sentence, marked, colourOf, place) {
     mention: item.mention,
     marked: item,
     label: labelOf(item),
+    name: nameOf(item),
     again: `…${cut(visible(item.mention.type), LONGEST_LABEL)}`,
     key: keyOf(item.mention),
     againWidth: labelWidth(`…${cut(visible(item.mention.type), LONGEST_LABEL)}`) + LABEL_ROOM,
@@ -294,7 +306,7 @@ function drawCell(cell) {
     element.append(
       make(
         "button",
-        { type: "button", class: "label", tabindex: -1, "aria-label": stroke.title },
+        { type: "button", class: "label", tabindex: -1, "aria-label": stroke.name },
         make("bdi", {}, cell.label),
       ),
     );

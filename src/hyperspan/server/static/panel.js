@@ -157,7 +157,7 @@ export class Panel {
   #head(...title) {
     const close = make("button", { type: "button", class: "quiet close", "aria-label": "Close (Escape)" }, "×");
     close.addEventListener("click", () => this.listeners.onClose());
-    return make("div", { class: "panel-head" }, make("h3", {}, ...title), close);
+    return make("div", { class: "panel-head" }, make("h2", {}, ...title), close);
   }
 
   /**
@@ -208,7 +208,7 @@ export class Panel {
   #edit(sentence, old, words) {
     const { element, item } = this;
     element.querySelector(".editor")?.remove();
-    let type = old?.type ?? (this.lastType || this.state.types()[0] || "");
+    let type = old?.type ?? (this.lastType || this.#likelyType(sentence));
     const save = make("button", { type: "button", class: "primary" }, old ? "Save" : "Add");
     const said = make("span", { class: "note", role: "status" });
     const switches = wordSwitches(sentence, words, (chosen) => {
@@ -233,6 +233,17 @@ export class Panel {
     if (old) element.querySelector(".actions").after(editor);
     else element.append(this.#head("New mention"), editor);
     switches.focus();
+  }
+
+  /**
+   * Return the type of which most mentions are expected in a sentence.
+   *
+   * @param {Sentence} sentence
+   */
+  #likelyType({ candidates }) {
+    const types = this.state.types();
+    const expected = (type) => candidates.reduce((sum, mention) => sum + (mention.type === type ? mention.prob : 0), 0);
+    return types.reduce((best, type) => (expected(type) > expected(best) ? type : best), types[0] ?? "");
   }
 
   #stopEditing() {
