@@ -1,14 +1,23 @@
-# Two commands do everything on a fresh machine: `make demo` and `make test`.
+# Everything works on a fresh machine: `make demo`, `make install`, `make test`.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOCK := requirements/dev.txt
 
-.PHONY: demo test lint fix types bench docs wheel fuzz audit lock clean
+.PHONY: demo install test lint fix types bench docs wheel fuzz audit lock clean
 
 demo: $(READY)
 	$(BIN)/hyperspan demo
+	@echo
+	@echo "The command is $(BIN)/hyperspan. To call it hyperspan: source $(BIN)/activate"
+	@echo "Next: hyperspan serve --open"
+
+# The command in an environment of its own, without tools for development.
+install:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q ".[plots,serve]"
+	@echo "The command is $(BIN)/hyperspan. To call it hyperspan: source $(BIN)/activate"
 
 # Compiled first; then the kernels' own tests once more with the compiler off, which also shows what the loops cover.
 test: $(READY)

@@ -45,7 +45,7 @@ class Diagnostic:
         return f"{location(self.path, self.line)}: {self.message} [{self.kind}]"
 
     def as_dict(self) -> dict[str, object]:
-        """Return the finding as plain data, for ``--json``."""
+        """Return the problem as plain data, for ``--json``."""
         return {"kind": self.kind, "path": self.path, "line": self.line, "message": self.message}
 
 
@@ -155,11 +155,11 @@ class Diagnostics:
             self.notes.setdefault(kind, first)
 
     def summary(self) -> str:
-        """Say in one line what was found: ``3 findings: 2 duplicate, 1 reversed-part``."""
+        """Say in one line what is wrong: ``3 problems: 2 duplicate, 1 reversed-part``."""
         if not self.total:
-            return "nothing found"
+            return "no problems"
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
-        return f"{self.total} finding{'s' if self.total > 1 else ''}: {kinds}"
+        return f"{self.total} problem{'s' if self.total > 1 else ''}: {kinds}"
 
 
 def quoted(value: object) -> str:

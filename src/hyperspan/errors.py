@@ -17,6 +17,9 @@ Every class also inherits the built-in that a caller would expect, so ``except V
 
 from __future__ import annotations
 
+import shlex
+import sys
+
 
 class HyperspanError(Exception):
     """The root of everything this package raises on purpose."""
@@ -88,13 +91,35 @@ class MissingExtraError(HyperspanError, ImportError):
     """
 
     def __init__(self, what: str, package: str, extra: str) -> None:
-        super().__init__(f"{what} needs the package {package!r}. Install it with: pip install 'hyperspan[{extra}]'")
+        super().__init__(f"{what} needs the package {package!r}. Install it with: {install_command(extra)}")
         self.what = what
         self.package = package
         self.extra = extra
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
         return type(self), (self.what, self.package, self.extra)
+
+
+def install_command(extra: str) -> str:
+    """Return the command that installs what an extra brings into the Python that is running.
+
+    It names the packages, so that it works wherever this package itself came from.
+    """
+    from importlib.metadata import PackageNotFoundError, requires  # here, since it is slow to load
+
+    try:
+        needed = [
+            name for name, _, marker in map(_partition, requires("hyperspan") or ()) if extra in marker.split("'")
+        ]
+    except PackageNotFoundError:
+        needed = []
+    packages = " ".join(f"'{name}'" for name in needed or [f"hyperspan[{extra}]"])
+    return f"{shlex.quote(sys.executable or 'python')} -m pip install {packages}"
+
+
+def _partition(requirement: str) -> tuple[str, str, str]:
+    name, semicolon, marker = requirement.partition(";")
+    return name.strip(), semicolon, marker.replace('"', "'")
 
 
 def location(path: str | None, line: int | None = None) -> str:

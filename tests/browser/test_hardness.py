@@ -37,7 +37,8 @@ def test_markup_in_types_and_names_of_models_is_shown_not_run(page):
     assert "\u202e" not in page.locator("body").inner_text()
     page.get_by_role("button", name="Hypergraph of sentence 1").click()
     expect(page.locator(".figure svg")).to_be_visible()
-    page.get_by_text("Why these mentions").click()
+    page.locator("button.label").first.click()
+    expect(page.locator(".panel .reasons li").first).to_be_visible()
     page.locator("button.label").first.hover()
     for format in ("svg", "html"):
         with page.expect_download():
@@ -194,7 +195,7 @@ def test_a_reading_that_is_no_longer_wanted_does_not_come(page):
     page.locator("label[for=decode-probable]").click()
     expect(page.locator("#stop")).to_be_hidden()
     assert page.locator("#decode-probable").is_checked()
-    expect(page.locator("#decode-said")).to_have_text(re.compile("^Mentions at least as probable"))
+    expect(page.locator("#decode-said")).to_have_text(re.compile("^Every mention at least as probable"))
     expect(page.locator("#threshold")).to_be_enabled()
     expect(page.locator("#changes")).to_be_hidden()
     assert len(held) == 2
@@ -221,8 +222,10 @@ def test_a_small_window_scrolls_in_one_direction_only(pages, width):
     expect(page.locator(".figure svg")).to_be_visible()
     page.locator("#about summary").click()
     assert page.evaluate(WIDER_THAN_THE_WINDOW) == []
+    page.keyboard.press("Escape")
     page.locator("button.label").first.tap()
-    expect(page.locator("#tip")).to_be_visible()
+    expect(page.locator(".panel .reasons li").first).to_be_visible()
+    assert page.evaluate(WIDER_THAN_THE_WINDOW) == []
 
 
 def test_a_sentence_of_five_hundred_words(page):
@@ -283,11 +286,13 @@ def test_reading_can_be_stopped(pages):
 
 
 def test_what_the_server_refuses_is_said(pages):
-    page = pages.open(allow=("422",))
-    page.locator("#text").fill("fever " * 2_500)
+    page = pages.open(allow=("413",))
+    page.route("**/api/predict", lambda route: route.continue_(post_data="x" * 2_100_000))
+    page.locator("#text").fill("fever")
     page.locator("#find").click()
-    expect(page.locator("#failure-text")).to_contain_text("2,000")
+    expect(page.locator("#failure-text")).to_contain_text("2,000,000 bytes")
     expect(page.get_by_role("alert")).to_be_visible()
+    page.unroute("**/api/predict")
     find(page, TONGUE)
     expect(page.locator("#failure")).to_be_hidden()
 

@@ -78,5 +78,5 @@ def test_a_defect_stops_or_is_skipped(reports, tmp_path):
 
     done = hyperspan("convert", broken, tmp_path / "out.jsonl", "--on-error", "skip")
     assert done.returncode == 0
-    assert "warning: skipped with 1 finding: 1 reversed-part" in done.stderr
+    assert "warning: skipped with 1 problem: 1 reversed-part" in done.stderr
     assert (tmp_path / "out.jsonl").exists()

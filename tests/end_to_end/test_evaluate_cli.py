@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from examples import EXAMPLES, LACERATION
-from hyperspan import Mention, Sentence, corpora
+from hyperspan import Mention, Recognizer, Sentence, corpora
 from hyperspan.cli import main
+from hyperspan.corpora import demo
 from hyperspan.corpora.jsonl import record_of
 from hyperspan.mentions import Unit
 
@@ -237,7 +238,7 @@ def test_defects_stop_or_are_skipped(run, tmp_path, gold):
     code, out, err = run(gold, predicted, "--on-error", "skip", "--json")
     assert code == 0
     assert json.loads(out)["all"]["f1"] == 1.0
-    assert "skipped with 1 finding: 1 reversed-part" in err
+    assert "skipped with 1 problem: 1 reversed-part" in err
 
 
 TEXT = "Infarctions either water shed or embolic"
@@ -325,3 +326,17 @@ def test_a_real_corpus_with_every_seventh_mention_dropped(run, shared_data, tmp_
     listed = [json.loads(line) for line in (tmp_path / "errors.jsonl").read_text(encoding="utf-8").splitlines()]
     kinds = [error["kind"] for record in listed for error in record["errors"]]
     assert kinds == ["missed"] * dropped
+
+
+def test_a_sentence_of_a_document_is_a_sentence(run, tmp_path: Path):
+    """The scores of documents are those that a recognizer gives itself, which reads sentences."""
+    documents = list(demo.generate(12, unit="documents"))
+    recognizer = Recognizer(max_iterations=10, max_components=2).fit(documents[:8])
+    gold = write(tmp_path / "gold.jsonl", documents[8:])
+    found = write(tmp_path / "found.jsonl", list(recognizer.annotate(documents[8:])))
+    code, out, _ = run(gold, found, "--json")
+    assert code == 0
+    theirs, ours = json.loads(out), recognizer.evaluate(documents[8:]).as_dict()
+    for name in ("all", "discontiguous_sentences", "discontiguous_mentions", "by_parts", "by_type"):
+        assert theirs[name] == ours[name], name
+    assert 0 < ours["discontiguous_sentences"]["tp"] < ours["all"]["tp"]

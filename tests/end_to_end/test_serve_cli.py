@@ -21,6 +21,7 @@ import pytest
 
 from hyperspan import Recognizer
 from hyperspan.corpora import demo
+from hyperspan.errors import install_command
 
 ROOT = Path(__file__).parents[2]
 RUN = "from hyperspan.cli import main; main()"
@@ -195,9 +196,8 @@ def test_what_is_no_model_is_said(tmp_path, model):
 
 def test_without_the_extra_it_says_what_to_install(model):
     code = "import sys; sys.modules['fastapi'] = None; " + RUN
-    assert "The server needs the package 'fastapi'. Install it with: pip install 'hyperspan[serve]'" in failed(
-        model, code=code
-    )
+    message = f"The server needs the package 'fastapi'. Install it with: {install_command('serve')}"
+    assert message in failed(model, code=code)
 
 
 @pytest.fixture(scope="module")

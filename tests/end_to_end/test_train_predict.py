@@ -6,6 +6,7 @@ import errno
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -155,7 +156,7 @@ def test_a_brat_folder_with_defects_is_refused_or_skipped_as_asked(run: Run, dat
     assert not (tmp_path / "m").exists()
     code, _, err = run("train", folder, "-o", tmp_path / "m", *QUICK, "--on-error", "skip")
     assert code == 0
-    assert "1 finding" in err
+    assert "1 problem" in err
     assert (tmp_path / "m").is_file()
 
 
@@ -406,7 +407,7 @@ def test_json_lines_from_stdin_are_what_they_are_in_a_file(run: Run, data: Path,
 
 
 def test_json_lines_from_stdin_are_told_from_text_and_checked(run: Run, data: Path):
-    text = '{"not": "ours"}\nBlood in his mouth.\n'
+    text = "{not ours}\nBlood in his mouth.\n"
     code, out, _ = run("predict", data / "model", "-", stdin=text)
     assert code == 0
     assert [record["text"] for record in records(out)] == [text]
@@ -554,7 +555,7 @@ def test_defects_of_the_input_are_counted(run: Run, data: Path, tmp_path: Path):
     code, out, err = run("predict", data / "model", tmp_path / "x.jsonl", "--from", "jsonl", "--on-error", "skip")
     assert code == 0
     assert len(records(out)) == len(good.splitlines())
-    assert "1 finding" in err
+    assert "1 problem" in err
 
 
 def test_models_that_are_none(run: Run, data: Path, tmp_path: Path):
@@ -622,3 +623,65 @@ def test_showing_as_json(run: Run, data: Path):
     assert len(shown["training_log"]) == 12
     assert shown["dev_scores"]["all"]["f1"] > 0.0
     assert all(len(features) == 1 for features in shown["strongest"].values())
+
+
+def test_an_object_with_other_keys_on_stdin_is_no_text(run: Run, data: Path):
+    code, out, err = run("predict", data / "model", "-", stdin='{"sentence": "No fever."}\n')
+    assert (code, out) == (2, "")
+    assert "stdin:1: the object has neither 'tokens' nor 'text', but 'sentence'; expected one of them" in err
+
+
+def test_an_empty_file_is_noted(run: Run, data: Path, tmp_path: Path):
+    (tmp_path / "none.jsonl").write_text("")
+    code, out, err = run("predict", data / "model", tmp_path / "none.jsonl")
+    assert (code, out) == (0, "")
+    assert err == f"note: there is nothing in {tmp_path / 'none.jsonl'}\n"
+
+
+def test_a_folder_is_replaced_if_asked_for_and_brat_is_told_the_types(run: Run, data: Path, tmp_path: Path):
+    corpora.write(CORPUS.split("test"), tmp_path / "test.jsonl")
+    options = ("predict", data / "model", tmp_path / "test.jsonl", "--format", "brat", "-o", tmp_path / "brat")
+    assert run(*options)[0] == 0
+    code, _, err = run(*options)
+    assert code == 2
+    assert "is not empty; choose another, or replace it with --overwrite" in err
+    assert run(*options, "--overwrite")[0] == 0
+    types = (tmp_path / "brat" / "annotation.conf").read_text().split("[relations]")[0].split()
+    assert types[0] == "[entities]"
+    assert set(types[1:]) <= set(Recognizer.load(data / "model").types_)
+    assert list(corpora.read(tmp_path / "brat"))
+
+
+def test_training_without_development_data_says_that_the_threshold_is_a_fallback(run: Run, data: Path, tmp_path: Path):
+    corpora.write(CORPUS.split("train"), tmp_path / "alone.jsonl")
+    code, _, err = run("train", tmp_path / "alone.jsonl", "-o", tmp_path / "m", *QUICK)
+    assert code == 0
+    assert (
+        "note: the threshold 0.3 is a fallback, for want of development data with mentions: give some with --dev" in err
+    )
+    assert f"hyperspan threshold {tmp_path / 'm'} DEV --set" in err
+    assert err.count("templates are skipped") == 1
+    assert "warning" not in err
+    corpora.write(CORPUS.split("dev"), tmp_path / "dev.jsonl")
+    code, _, err = run("train", tmp_path / "alone.jsonl", "--dev", tmp_path / "dev.jsonl", "-o", tmp_path / "m", *QUICK)
+    assert "fallback" not in err
+    assert len(Recognizer.load(tmp_path / "m").summary()["threshold_curve"]) == 90
+
+
+def test_reasons_are_given_in_words(run: Run, data: Path):
+    code, out, err = run("explain", data / "model", "Left and right kidneys are enlarged.", "--threshold", "0.02")
+    assert (code, err) == (0, "")
+    assert "Left and right kidneys are enlarged ." in out
+    assert re.search(r"^   [+-]\d\.\d{3} █+ +at ‘\S+’ the \w+ (word )?", out, re.MULTILINE)
+    assert "[0]=" not in out
+    told = json.loads(
+        run("explain", data / "model", "-", "--json", "--threshold", "0.02", stdin="No fever. Left and right kidneys.")[
+            1
+        ]
+    )
+    assert len(told["sentences"]) == 2
+    reasons = [reason for each in told["sentences"] for mention in each["mentions"] for reason in mention["reasons"]]
+    assert {"word", "feature", "in_words", "is_bias", "amount"} == set(reasons[0])
+    code, _, err = run("explain", data / "model", "  ")
+    assert code == 2
+    assert "there is no word in the text; expected a sentence" in err

@@ -12,7 +12,7 @@ from hyperspan.learning import (
     DEFAULT_THRESHOLD,
     LOWEST_THRESHOLD,
     Objective,
-    best_threshold,
+    ThresholdCurve,
     choose_parameters,
     encode_gold,
 )
@@ -41,24 +41,19 @@ def f1_at(corpus: list[tuple[set[int], dict[int, float]]], threshold: float) -> 
     return 2.0 * n_right / total if total else 0.0
 
 
-@settings(max_examples=300)
-@given(corpora, st.sampled_from([DEFAULT_THRESHOLD, 0.5, 0.9]))
-def test_no_threshold_is_better_than_the_best(corpus, default):
-    threshold, f1 = best_threshold(
+@settings(max_examples=100)
+@given(corpora, st.sampled_from([0.5, 1.0, 2.0]))
+def test_the_curve_counts_what_every_threshold_finds(corpus, beta):
+    curve = ThresholdCurve.of(
         [[mention(place) for place in gold] for gold, _ in corpus],
         [[mention(place, prob) for place, prob in found.items()] for _, found in corpus],
-        default,
     )
-    cuts = {prob for _, found in corpus for prob in found.values()} | {default, 1.0, LOWEST_THRESHOLD}
-    has_gold = any(gold for gold, _ in corpus)
-    if has_gold:
-        assert f1 == pytest.approx(max(f1_at(corpus, cut) for cut in cuts))
-        assert f1_at(corpus, threshold) == pytest.approx(f1), "the threshold does not give the F1 it promises"
-        if f1_at(corpus, default) == pytest.approx(f1, abs=1e-12) and f1 > 0.0:
-            assert threshold == default
-    else:
-        assert (threshold, f1) == (default, 0.0)
-    assert 0.0 < threshold <= 1.0
+    expected = [f1_at(corpus, threshold) for threshold in curve.thresholds]
+    assert curve.f_score() == pytest.approx(expected)
+    assert [row["f1"] for row in curve.rows()] == pytest.approx(expected)
+    assert curve.best_f1 == pytest.approx(max(expected))
+    chosen = curve.choose(beta)
+    assert chosen == DEFAULT_THRESHOLD if curve.is_empty else chosen in curve.thresholds
 
 
 @settings(max_examples=25)

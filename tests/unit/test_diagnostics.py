@@ -26,7 +26,7 @@ def test_otherwise_defects_are_counted(on_error):
     diagnostics.report("even", "three")
     assert diagnostics.counts == {"odd": 2, "even": 1}
     assert diagnostics.total == 3
-    assert diagnostics.summary() == "3 findings: 1 even, 2 odd"
+    assert diagnostics.summary() == "3 problems: 1 even, 2 odd"
     assert [str(finding) for finding in diagnostics.items] == [
         "a:1: one [odd]",
         "<input>: two [odd]",
@@ -37,9 +37,9 @@ def test_otherwise_defects_are_counted(on_error):
 
 def test_summary_of_nothing_and_of_one():
     diagnostics = Diagnostics("skip")
-    assert diagnostics.summary() == "nothing found"
+    assert diagnostics.summary() == "no problems"
     diagnostics.report("odd", "one")
-    assert diagnostics.summary() == "1 finding: 1 odd"
+    assert diagnostics.summary() == "1 problem: 1 odd"
 
 
 def test_an_unknown_policy_is_refused():

@@ -10,7 +10,7 @@ def test_notes_never_raise_and_are_no_diagnostics() -> None:
     diagnostics.note("columns-not-held", "the format 'inline' holds no column 'pos'", path="a.jsonl", line=3)
     assert diagnostics.total == 0
     assert diagnostics.items == []
-    assert diagnostics.summary() == "nothing found"
+    assert diagnostics.summary() == "no problems"
     assert str(diagnostics.notes["columns-not-held"]) == (
         "a.jsonl:3: the format 'inline' holds no column 'pos' [columns-not-held]"
     )

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import shlex
+import sys
 
 import pytest
 
@@ -17,6 +19,7 @@ from hyperspan.errors import (
     MissingExtraError,
     StructureError,
     UsageError,
+    install_command,
     location,
 )
 
@@ -63,10 +66,15 @@ def test_a_corpus_error_says_where(path, line, expected):
 
 
 def test_a_missing_extra_says_how_to_install_it():
-    error = MissingExtraError("The annotator 'hanta'", "HanTa", "hanta")
-    assert (
-        str(error) == "The annotator 'hanta' needs the package 'HanTa'. Install it with: pip install 'hyperspan[hanta]'"
-    )
+    error = MissingExtraError("The server", "fastapi", "serve")
+    assert str(error) == f"The server needs the package 'fastapi'. Install it with: {install_command('serve')}"
+
+
+def test_what_to_install_is_named_so_that_it_works_wherever_we_came_from():
+    words = shlex.split(install_command("serve"))
+    assert words[:4] == [sys.executable, "-m", "pip", "install"]
+    assert [word.partition(">")[0] for word in words[4:]] == ["fastapi", "uvicorn"]
+    assert shlex.split(install_command("nothing"))[4:] == ["hyperspan[nothing]"]
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hyperspan.environment import environment as of_machine
-from hyperspan.errors import HyperspanError, MissingExtraError
+from hyperspan.errors import HyperspanError, MissingExtraError, install_command
 
 EXTRA = "bench"
 """The extra that brings the peers."""
 
-NOT_INSTALLED = f"not installed: pip install 'hyperspan[{EXTRA}]'"
+NOT_INSTALLED = f"not installed: {install_command(EXTRA)}"
 
 PACKAGES = ("hyperspan", "numba", "numpy", "scipy", "python-crfsuite", "sklearn-crfsuite", "torch", "torch-struct")
 

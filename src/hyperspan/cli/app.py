@@ -20,15 +20,18 @@ from hyperspan.cli import (
     draw,
     evaluate,
     experiment,
+    explain,
     features,
     lexicon,
     predict,
     serve,
     show,
     stats,
+    threshold,
     train,
 )
 from hyperspan.cli.console import DEBUG, say, set_quiet
+from hyperspan.cli.usage import make_plain
 from hyperspan.errors import HyperspanError
 
 app = typer.Typer(
@@ -47,6 +50,8 @@ app.command("demo", rich_help_panel=_MODELS)(demo.demo)
 app.command("train", rich_help_panel=_MODELS)(train.train)
 app.command("predict", rich_help_panel=_MODELS)(predict.predict)
 app.command("evaluate", rich_help_panel=_MODELS)(evaluate.evaluate)
+app.command("explain", rich_help_panel=_MODELS)(explain.explain)
+app.command("threshold", rich_help_panel=_MODELS)(threshold.threshold)
 app.command("show", rich_help_panel=_MODELS)(show.show)
 app.command("serve", rich_help_panel=_MODELS)(serve.serve)
 app.command("check", rich_help_panel=_CORPORA)(check.check)
@@ -59,6 +64,7 @@ app.add_typer(lexicon.app, name="lexicon", rich_help_panel=_RESOURCES)
 app.add_typer(ambiguity.app, name="ambiguity", rich_help_panel="Theory")
 app.add_typer(experiment.app, name="experiment", rich_help_panel="Theory")
 app.command("bench", rich_help_panel="Measurements")(bench.bench)
+make_plain(app)
 
 
 def _version(wanted: bool) -> None:

@@ -37,8 +37,8 @@ def bench(
 ) -> None:
     """Measure speed and memory beside those of peers, on the same data in one run.
 
-    Results are compared first, then both sides are timed in turn: median, least and most. Peers come with pip install
-    'hyperspan[bench]'; without them our figures stand alone. The exit code is 1 if results differ from a peer's.
+    Results are compared first, then both sides are timed in turn: median, least and most. Peers come with the extra
+    'bench'; without them our figures stand alone. The exit code is 1 if results differ from a peer's.
 
     Example: hyperspan bench iteration training --data corpus/train.jsonl -o bench.json
     """

@@ -25,7 +25,7 @@ from hyperspan.mentions import Document, Unit
 
 
 def check(corpus: CorpusArgument, format: FromOption = None, json: JsonOption = False) -> None:
-    """List every defect of a corpus with file and line; exit code 1 if there is one.
+    """List every problem of a corpus with file and line; exit code 1 if there is one.
 
     Besides what the format itself forbids: mentions that begin or end inside a token or lie in several sentences,
     documents that come twice, files with nothing in them.

@@ -96,20 +96,32 @@ say = Say()
 
 
 class _LogHandler(logging.Handler):
-    """Passes what the library logs on to the person at the terminal."""
+    """Passes what the library logs on to the person at the terminal; what is only information once."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.INFO)
+        self.told: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        (say.error if record.levelno >= logging.ERROR else say.warning)(record.getMessage())
+        message = record.getMessage()
+        if record.levelno >= logging.ERROR:
+            say.error(message)
+        elif record.levelno >= logging.WARNING:
+            say.warning(message)
+        elif message not in self.told:
+            self.told.add(message)
+            say.note(message)
 
 
-_LOG_HANDLER = _LogHandler(logging.WARNING)
+_LOG_HANDLER = _LogHandler()
 
 
 def set_quiet(quiet: bool) -> None:
     """Say nothing but results and errors, or say everything; the library's log follows."""
     say.quiet = quiet
     log = logging.getLogger("hyperspan")
-    log.setLevel(logging.ERROR if quiet else logging.NOTSET)
+    log.setLevel(logging.ERROR if quiet else logging.INFO)
+    _LOG_HANDLER.told.clear()
     if _LOG_HANDLER not in log.handlers:
         log.addHandler(_LOG_HANDLER)
 

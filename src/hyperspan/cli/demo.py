@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from hyperspan.cli.choices import StructureOption
 from hyperspan.cli.console import JsonOption, print_json, say, stdout
-from hyperspan.cli.train import StructureChoice, StructureOption, Watch
+from hyperspan.cli.train import Watch
 from hyperspan.corpora.splitting import SPLITS
 from hyperspan.mentions import Sentence
 
@@ -20,7 +21,7 @@ def demo(
     documents: Annotated[int, typer.Option("--documents", min=6, help="How many reports to write.")] = 300,
     seed: Annotated[int, typer.Option("--seed", help="Which reports.")] = 0,
     draw: Annotated[int, typer.Option("--draw", min=0, help="How many sentences to draw.")] = 5,
-    structure: StructureOption = StructureChoice.SHARED,
+    structure: StructureOption = "shared",
     json: JsonOption = False,
 ) -> None:
     """Train on the embedded corpus (invented reports, no clinical data), score its test split and draw what was found.
@@ -40,8 +41,8 @@ def demo(
         print_statistics(table)
     train, dev, test = ([sentence for sentence in sentences if sentence.split == name] for name in SPLITS)
     watch = Watch(MAX_ITERATIONS, None)
-    say.info(f"\nTraining {structure.value!r} on {len(train):,} sentences …")
-    recognizer = Recognizer(structure=structure.value, max_iterations=MAX_ITERATIONS)
+    say.info(f"\nTraining {structure!r} on {len(train):,} sentences …")
+    recognizer = Recognizer(structure=structure, max_iterations=MAX_ITERATIONS)
     recognizer.fit(train, dev=dev, on_iteration=watch)
     watch.close()
     found = [

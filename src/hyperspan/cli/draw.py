@@ -13,8 +13,8 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hyperspan.cli.choices import StructureOption
 from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, printable, say, stdout
-from hyperspan.cli.train import StructureChoice
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 
@@ -53,9 +53,7 @@ def draw(
     hypergraph: Annotated[
         bool, typer.Option("--hypergraph", help="Draw the encoding of the mentions, not the mentions.")
     ] = False,
-    structure: Annotated[
-        StructureChoice, typer.Option("--structure", help="What encodes them under --hypergraph.")
-    ] = StructureChoice.SHARED,
+    structure: StructureOption = "shared",
     max_components: Annotated[
         int, typer.Option("--max-components", min=1, max=5, help="The most parts of a mention under --hypergraph.")
     ] = 3,
@@ -70,7 +68,7 @@ def draw(
     chosen = Chosen(
         sentences(corpus, text, format, diagnostics), sentence, limit or (MOST_IN_SVG if to == "svg" else None)
     )
-    encode = partial(hypergraph_of, structure=structure.value, max_components=max_components) if hypergraph else None
+    encode = partial(hypergraph_of, structure=structure, max_components=max_components) if hypergraph else None
     if to is DrawFormat.SVG:
         pieces: Iterable[str] = svg_pieces(chosen, encode)
     elif to is DrawFormat.HTML:

@@ -66,11 +66,12 @@ def evaluate(
     """Score predicted mentions: a mention is right when its type and all its parts are.
 
     Both corpora hold the same sentences, paired by document and order. Neither the order of mentions nor duplicates
-    matter. A document without sentences of its own counts as one sentence.
+    matter. Documents are split into sentences; a mention belongs to the sentence in which it starts.
 
     Example: hyperspan evaluate gold.jsonl predicted.jsonl --errors errors.jsonl --min-f1 0.6
     """
-    from hyperspan.evaluation import SentenceCounts, compare_systems
+    from hyperspan.evaluation import SentenceCounts, compare_systems, in_sentences
+    from hyperspan.text import split_sentences
 
     if min_f1 is not None and not 0.0 <= min_f1 <= 1.0:
         raise UsageError(f"--min-f1 is {min_f1:g}; expected a number from 0 to 1, such as 0.63 for 63 %")
@@ -85,7 +86,8 @@ def evaluate(
     if compare is not None:
         other = SentenceCounts()
         for comparison in read.comparisons(compare, f"Comparing {compare.name}"):
-            other.add(comparison)
+            for piece in in_sentences(comparison, split_sentences):
+                other.add(piece)
         tested = compare_systems(counts, other, resamples=resamples, seed=seed)
         table["significance"] = tested.as_dict()
     read.tell()
@@ -150,14 +152,16 @@ def score(
     comparisons: Iterator[Comparison], errors: Path | None = None
 ) -> tuple[Evaluation, SentenceCounts, Counter[str]]:
     """Score comparisons and write their errors; return all scores, the counts of each sentence, and kinds of errors."""
-    from hyperspan.evaluation import Scorer, SentenceCounts, list_errors
+    from hyperspan.evaluation import Scorer, SentenceCounts, in_sentences, list_errors
+    from hyperspan.text import split_sentences
 
     scorer, counts = Scorer(), SentenceCounts()
     kinds: Counter[str] = Counter()
     with nullcontext() if errors is None else writing(errors) as file:
         for comparison in comparisons:
-            scorer.add(comparison)
-            counts.add(comparison)
+            for piece in in_sentences(comparison, split_sentences):
+                scorer.add(piece)
+                counts.add(piece)
             if file is not None and (record := list_errors(comparison)) is not None:
                 _write_errors(record, file)
                 kinds["sentences"] += 1

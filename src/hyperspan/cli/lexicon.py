@@ -11,7 +11,7 @@ import typer
 
 from hyperspan.cli.console import JsonOption, print_json, printable, progress, say
 from hyperspan.diagnostics import quoted
-from hyperspan.errors import MissingExtraError, UsageError
+from hyperspan.errors import MissingExtraError, UsageError, install_command
 
 if TYPE_CHECKING:
     from hyperspan.features.lexicon import Lexicon
@@ -63,7 +63,7 @@ def build(
     for note in summary["sources"]:
         typer.echo(printable(note))
     for name in missing:
-        say.info(f"not installed: {name} (pip install 'hyperspan[lexicons]')")
+        say.info(f"not installed: {name} ({install_command('lexicons')})")
     say.info(
         f"wrote {summary['phrases']:,} phrases in {len(summary['categories'])} categories to {output}; "
         f"left out {summary['dropped']:,} too long or without a letter"

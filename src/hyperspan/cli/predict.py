@@ -13,13 +13,14 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hyperspan.cli.choices import DecodeOption
 from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, progress, say
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 from hyperspan.mentions import Document, Mention, Sentence, Unit, to_characters
 
 if TYPE_CHECKING:
-    from hyperspan.recognizer import Found, Recognizer
+    from hyperspan.recognizer import Prediction, Recognizer
 
 
 _CHUNK = 1024 * 1024
@@ -34,14 +35,6 @@ class OutputChoice(StrEnum):
     HTML = "html"
 
 
-class DecodeChoice(StrEnum):
-    """From a structure to mentions."""
-
-    PROBABLE = "probable"
-    ENOUGH = "enough"
-    ALL = "all"
-
-
 def predict(
     model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
     corpus: Annotated[
@@ -54,9 +47,7 @@ def predict(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write; - is stdout.")] = Path("-"),
     to: Annotated[OutputChoice, typer.Option("--format", help="What to write.")] = OutputChoice.JSONL,
-    decode: Annotated[
-        DecodeChoice | None, typer.Option("--decode", help="How mentions are read; as the model was trained.")
-    ] = None,
+    decode: DecodeOption = None,
     threshold: Annotated[
         float | None,
         typer.Option("--threshold", min=0.0, max=1.0, help="As probable as a mention must be; as tuned in training."),
@@ -65,6 +56,9 @@ def predict(
     workers: Annotated[
         int, typer.Option("--workers", min=1, help="How many processes share the work, this one among them.")
     ] = 1,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace a folder that is not empty (--format brat).")
+    ] = False,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
 ) -> None:
@@ -76,19 +70,19 @@ def predict(
 
     diagnostics = Diagnostics(on_error.value)
     recognizer = Recognizer.load(model)
-    how: dict[str, Any] = {"decode": None if decode is None else decode.value, "threshold": threshold, "top": top}
+    how: dict[str, Any] = {"decode": decode, "threshold": threshold, "top": top}
     units = _inputs(corpus, format, diagnostics)
     recognizer.check_annotator()
     results = progress(recognizer.find_in(units, n_workers=workers, **how), "Finding mentions")
     if to is OutputChoice.BRAT:
-        _write_brat(results, output, diagnostics)
+        _write_brat(results, output, diagnostics, overwrite=overwrite)
     else:
         with _opened(output) as file:
             _WRITERS[to](results, file, recognizer)
     say.diagnostics(diagnostics)
 
 
-Result = tuple[Unit, list[Sentence], "list[Found]"]
+Result = tuple[Unit, list[Sentence], "list[Prediction]"]
 
 
 def _inputs(path: Path, format: str | None, diagnostics: Diagnostics) -> Iterator[Unit]:
@@ -111,7 +105,7 @@ def _standard_input(file: IO[bytes], format: str | None, diagnostics: Diagnostic
     """Yield the units of JSON lines as they come, if they are asked for or begin with one; else one text."""
     from hyperspan.corpora.files import LARGEST_DOCUMENT, LONGEST_LINE, decode, numbered_lines
     from hyperspan.corpora.format import Item
-    from hyperspan.corpora.jsonl import is_record, stream_records
+    from hyperspan.corpora.jsonl import is_object, is_record, stream_records
 
     if format not in (None, "jsonl"):
         raise UsageError(
@@ -121,7 +115,7 @@ def _standard_input(file: IO[bytes], format: str | None, diagnostics: Diagnostic
     while (line := file.readline(LONGEST_LINE + 1)) and not line.strip():
         begin.append(line)
     begin.append(line)
-    if format == "jsonl" or is_record(line):
+    if format == "jsonl" or is_record(line) or is_object(line):
 
         def read_line(limit: int) -> bytes:
             return begin.popleft() if begin else file.readline(limit)
@@ -177,7 +171,7 @@ def _without_gold(unit: Unit) -> Unit:
     return replace(unit, source=replace(unit.source, of_mentions={})) if isinstance(unit.source, Source) else unit
 
 
-def _alternatives(unit: Unit, sentence: Sentence, found: Found) -> list[dict[str, Any]]:
+def _alternatives(unit: Unit, sentence: Sentence, found: Prediction) -> list[dict[str, Any]]:
     def placed(mention: Mention) -> Mention:
         return mention if isinstance(unit, Sentence) else to_characters(mention, sentence.offsets or ())
 
@@ -222,7 +216,7 @@ def _write_html(results: Iterable[Result], file: IO[bytes], recognizer: Recogniz
 _WRITERS = {OutputChoice.JSONL: _write_jsonl, OutputChoice.TEXT: _write_text, OutputChoice.HTML: _write_html}
 
 
-def _write_brat(results: Iterable[Result], output: Path, diagnostics: Diagnostics) -> None:
+def _write_brat(results: Iterable[Result], output: Path, diagnostics: Diagnostics, *, overwrite: bool) -> None:
     from hyperspan import corpora
     from hyperspan.recognizer import with_found
     from hyperspan.text import as_documents
@@ -234,4 +228,4 @@ def _write_brat(results: Iterable[Result], output: Path, diagnostics: Diagnostic
         for unit, sentences, found in results:
             yield replace(with_found(unit, sentences, found), source=None)
 
-    corpora.write(as_documents(predicted()), output, format="brat", diagnostics=diagnostics)
+    corpora.write(as_documents(predicted()), output, format="brat", overwrite=overwrite, diagnostics=diagnostics)

@@ -25,7 +25,7 @@ JSON document. Bars and colours appear on a terminal only; `NO_COLOR` turns colo
 | exit code | means |
 | --- | --- |
 | 0 | done |
-| 1 | it ran, but what was checked does not hold: `check` found something, `--min-f1` was not reached |
+| 1 | it ran, but what was checked does not hold: `check` found a problem, `--min-f1` or a threshold was not reached |
 | 2 | wrong usage or input; stderr has a sentence that says what and where |
 
 A corpus is a file or a folder in any of the [formats](formats.md); the format is recognised, or given with `--from`.

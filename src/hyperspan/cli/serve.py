@@ -25,7 +25,7 @@ def serve(
     models: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[MODEL]...",
+            metavar="MODEL",
             help="Models by 'hyperspan train'; without any, one is trained on the embedded corpus first.",
             show_default=False,
         ),

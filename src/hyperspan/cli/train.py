@@ -8,12 +8,12 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
-from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hyperspan.cli.choices import DistributionOption, StructureOption
 from hyperspan.cli.console import (
     CorpusArgument,
     FromOption,
@@ -32,25 +32,6 @@ if TYPE_CHECKING:
     from hyperspan.mentions import Sentence
 
 
-class StructureChoice(StrEnum):
-    """How mentions are written."""
-
-    LINEAR = "linear"
-    MENTION = "mention"
-    SHARED = "shared"
-    SPLIT = "split"
-
-
-class DistributionChoice(StrEnum):
-    """What probabilities are over."""
-
-    ENCODINGS = "encodings"
-    MENTION_SETS = "mention-sets"
-    DERIVATIONS = "derivations"
-    PUBLISHED = "published"  # its old name
-
-
-StructureOption = Annotated[StructureChoice, typer.Option("--structure", help="How mentions are written.")]
 MaxComponentsOption = Annotated[
     int, typer.Option("--max-components", min=1, max=5, help="The most parts a mention can have.")
 ]
@@ -62,17 +43,10 @@ def train(
     dev: Annotated[
         Path | None, typer.Option("--dev", help="Development data, for the threshold and --l2 auto.")
     ] = None,
-    structure: StructureOption = StructureChoice.SHARED,
+    structure: StructureOption = "shared",
     max_components: MaxComponentsOption = 3,
     l2: Annotated[str, typer.Option("--l2", help="The penalty on weights: a number, or auto.")] = "1.0",
-    distribution: Annotated[
-        DistributionChoice,
-        typer.Option(
-            "--distribution",
-            help="What probabilities are over; published is an old name of derivations.",
-            metavar="encodings|mention-sets|derivations",
-        ),
-    ] = DistributionChoice.ENCODINGS,
+    distribution: DistributionOption = "encodings",
     max_iterations: Annotated[int, typer.Option("--max-iterations", min=1, help="Stop after so many.")] = 500,
     features: Annotated[
         str, typer.Option("--features", help="A template file, or the name of one of ours: default, published.")
@@ -109,9 +83,9 @@ def train(
     development = own_dev if dev is None else _read(dev, format, diagnostics)
     say.diagnostics(diagnostics)
     recognizer = Recognizer(
-        structure=structure.value,
+        structure=structure,
         max_components=max_components,
-        distribution=distribution.value,
+        distribution=distribution,
         l2=penalty,
         features=features,
         clusters=None if clusters is None else Clusters.load(clusters),
@@ -147,6 +121,7 @@ def train(
         "weights": len(recognizer.weights_),
         "l2": recognizer.l2_,
         "threshold": recognizer.threshold_,
+        "threshold_tuned": bool(recognizer.summary()["threshold_curve"]),
         "iterations": recognizer.n_iter_,
         "stopped": recognizer.training_log_[-1]["stopped"],
         "left_out": recognizer.left_out_,
@@ -201,6 +176,11 @@ def _say_summary(summary: dict[str, Any]) -> None:
         f"{summary['model']}: {len(summary['types'])} types, {summary['features']:,} features, "
         f"{summary['weights']:,} weights, l2 {summary['l2']:g}, threshold {summary['threshold']:g}"
     )
+    if not summary["threshold_tuned"]:
+        say.note(
+            f"the threshold {summary['threshold']:g} is a fallback, for want of development data with mentions: give "
+            f"some with --dev, or tune it later: hyperspan threshold {summary['model']} DEV --set"
+        )
     say.info(f"{summary['iterations']} iterations; {summary['stopped']}")
     if summary["left_out"]:
         say.info(f"{summary['left_out']:,} training mentions cannot be written in this structure and were left out")

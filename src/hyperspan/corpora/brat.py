@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from hyperspan.corpora.brat_configuration import Configuration
 from hyperspan.corpora.brat_lines import (
     PROB,
     WORD,
@@ -131,10 +132,13 @@ def document_of(
 
 
 def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> None:
+    configuration = Configuration()
     for unit in units:
         require(unit, Document, "brat")
         assert isinstance(unit, Document)
         _write_document(unit, folder, diagnostics)
+        configuration.add(unit)
+    configuration.write(folder)
 
 
 def _write_document(document: Document, folder: Path, diagnostics: Diagnostics) -> None:

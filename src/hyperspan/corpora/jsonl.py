@@ -17,13 +17,32 @@ import orjson
 
 from hyperspan.corpora.files import stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, unique_mentions
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostic, Diagnostics, quoted
 from hyperspan.errors import CorpusError, MentionError
 from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Unit
 
 _OF_DOCUMENTS = frozenset({"doc", "text", "mentions", "attributes"})
 _OF_SENTENCES = frozenset({"doc", "tokens", "mentions", "attributes", "pos", "columns", "offsets"})
 _OF_MENTIONS = frozenset({"type", "spans", "prob", "attributes"})
+_OF_OTHERS = frozenset(
+    [
+        "annotation",
+        "annotations",
+        "denotations",
+        "entities",
+        "entity",
+        "ents",
+        "label",
+        "labels",
+        "ner",
+        "ner_tags",
+        "spans",
+        "tags",
+    ]
+)
+"""Keys in which other programs put mentions."""
+
+_MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +69,26 @@ def is_record(line: bytes) -> bool:
     >>> is_record(b'{"tokens": ["No", "fever"]}'), is_record(b'{"a": 1}'), is_record(b"No fever.")
     (True, False, False)
     """
+    return not {"tokens", "text"}.isdisjoint(_object(line))
+
+
+def is_object(line: bytes) -> bool:
+    """Say whether a line is a JSON object with something in it, ours or not: nobody means that as a text.
+
+    Examples
+    --------
+    >>> is_object(b'{"sentence": "No fever."}'), is_object(b"{}"), is_object(b"No fever.")
+    (True, False, False)
+    """
+    return bool(_object(line))
+
+
+def _object(line: bytes) -> dict[str, Any]:
     try:
         record = orjson.loads(line.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError:
-        return False
-    return isinstance(record, dict) and ("tokens" in record or "text" in record)
+        return {}
+    return record if isinstance(record, dict) else {}
 
 
 def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
@@ -81,7 +115,8 @@ def _unit(record: Any, item: Item, number: int, diagnostics: Diagnostics) -> Uni
         raise _Malformed(f"the line holds {quoted(record)}; expected an object with 'tokens' or 'text'")
     if (record.get("tokens") is None) == (record.get("text") is None):
         seen = "both 'tokens' and 'text'" if record.get("tokens") is not None else "neither 'tokens' nor 'text'"
-        raise _Malformed(f"the object has {seen}; expected one of them")
+        others = _listed(_without(record, _OF_DOCUMENTS | _OF_SENTENCES))
+        raise _Malformed(f"the object has {seen}{f', but {others}' if others else ''}; expected one of them")
     doc = _typed(record, "doc", str, None)
     if doc is None:
         doc = f"{item.doc}-{number:05}"
@@ -175,6 +210,29 @@ def _prob(value: Any) -> float | None:
     return float(value)
 
 
+def _listed(keys: Iterable[str]) -> str:
+    """Name a few keys."""
+    names = [quoted(key) for key in keys]
+    return ", ".join(names[:_MOST_NAMED]) + (
+        f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+    )
+
+
+def _oddities(unit: Unit) -> Iterator[Diagnostic]:
+    """Report keys in which other programs put mentions, on a line that has none of ours."""
+    extra = unit.source.extra if isinstance(unit.source, Source) else {}
+    if unit.mentions or not (elsewhere := [key for key in extra if key.lower() in _OF_OTHERS]):
+        return
+    path, _, line = unit.place.rpartition(":")
+    yield Diagnostic(
+        "unknown-key",
+        f"the object has no mentions, but the key {_listed(elsewhere)}, which is not read; expected mentions as "
+        '"mentions": [{"type": "T", "spans": [[0, 1]]}]',
+        path,
+        int(line),
+    )
+
+
 def _further(unit: Unit) -> str:
     """Name the keys that are not ours."""
     if not isinstance(unit.source, Source):
@@ -231,5 +289,6 @@ FORMAT = Format(
     recognise=_recognise,
     stream=_stream,
     write_file=_write,
+    oddities=_oddities,
     further=_further,
 )

@@ -154,7 +154,12 @@ def stream(path: str | Path, *, format: str | None = None, diagnostics: Diagnost
     diagnostics = diagnostics or Diagnostics()
     found, items = find_items(path, format)
     for item in items:
-        yield from stream_item(item, found, diagnostics)
+        before, is_empty = diagnostics.total, True
+        for unit in stream_item(item, found, diagnostics):
+            is_empty = False
+            yield unit
+        if is_empty and diagnostics.total == before:
+            diagnostics.note("empty", f"there is nothing in {item.path}", path=str(item.path))
 
 
 def stream_item(item: Item, format: Format, diagnostics: Diagnostics) -> Iterator[Unit]:

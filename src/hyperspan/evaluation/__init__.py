@@ -14,6 +14,7 @@ from hyperspan.evaluation.breakdowns import GAPS, OVERLAPS, PARTS, gap_class, ov
 from hyperspan.evaluation.listing import KINDS, list_errors
 from hyperspan.evaluation.matching import Comparison, Tokenize, compare, comparisons, pairs
 from hyperspan.evaluation.scores import Evaluation, Score, Scorer, evaluate
+from hyperspan.evaluation.sentences import Split, in_sentences
 from hyperspan.evaluation.significance import Difference, SentenceCounts, Significance, compare_counts, compare_systems
 
 __all__ = [
@@ -28,6 +29,7 @@ __all__ = [
     "Scorer",
     "SentenceCounts",
     "Significance",
+    "Split",
     "Tokenize",
     "compare",
     "compare_counts",
@@ -35,6 +37,7 @@ __all__ = [
     "comparisons",
     "evaluate",
     "gap_class",
+    "in_sentences",
     "list_errors",
     "overlap_classes",
     "overlap_of",

@@ -10,6 +10,7 @@ from typing import Any
 from hyperspan.diagnostics import LostMention
 from hyperspan.evaluation.breakdowns import GAPS, OVERLAPS, PARTS, gap_class, overlap_classes, parts_class
 from hyperspan.evaluation.matching import Comparison, Tokenize, comparisons, most_partners
+from hyperspan.evaluation.sentences import Split, in_sentences
 from hyperspan.mentions import Mention, Unit
 
 
@@ -121,7 +122,13 @@ class Evaluation:
         }
 
 
-def evaluate(gold: Iterable[Unit], predicted: Iterable[Unit], *, tokenize: Tokenize | None = None) -> Evaluation:
+def evaluate(
+    gold: Iterable[Unit],
+    predicted: Iterable[Unit],
+    *,
+    tokenize: Tokenize | None = None,
+    split: Split | None = None,
+) -> Evaluation:
     """Score a prediction against gold, reading both one sentence or document at a time.
 
     Neither the order of mentions nor duplicates matter: mentions are compared as sets.
@@ -133,6 +140,9 @@ def evaluate(gold: Iterable[Unit], predicted: Iterable[Unit], *, tokenize: Token
     tokenize : callable, optional
         Gives the offsets of the words in a document's text, as ``hyperspan.text.tokenize`` does. Needed for documents,
         whose mentions match by character, but whose gaps, overlaps and words are counted in words.
+    split : callable, optional
+        Gives the offsets of the sentences in a document's text, as ``hyperspan.text.split_sentences`` does. Without it
+        a document counts as one sentence.
 
     Raises
     ------
@@ -154,7 +164,8 @@ def evaluate(gold: Iterable[Unit], predicted: Iterable[Unit], *, tokenize: Token
     """
     scorer = Scorer()
     for comparison in comparisons(gold, predicted, tokenize=tokenize):
-        scorer.add(comparison)
+        for piece in [comparison] if split is None else in_sentences(comparison, split):
+            scorer.add(piece)
     return scorer.result()
 
 

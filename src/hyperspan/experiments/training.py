@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from hyperspan.evaluation import Evaluation, evaluate
 from hyperspan.features import Clusters, Lexicon, TemplateSet
-from hyperspan.learning import LOWEST_THRESHOLD, Record, best_threshold
+from hyperspan.learning import LOWEST_THRESHOLD, Record, ThresholdCurve
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer import Recognizer
 
@@ -75,8 +75,8 @@ class Found:
     candidates: list[tuple[Mention, ...]]
 
     def best_threshold(self) -> float:
-        """Return the threshold of ``probable`` with the highest F1 on these sentences."""
-        return best_threshold([sentence.mentions for sentence in self.sentences], self.candidates)[0]
+        """Return the threshold of ``probable`` that training would take on these sentences."""
+        return ThresholdCurve.of((sentence.mentions for sentence in self.sentences), self.candidates).choose()
 
     def read(self, decoder: str, threshold: float) -> list[tuple[Mention, ...]]:
         """Return the mentions of each sentence as a decoder gives them."""

@@ -405,7 +405,7 @@ class Extractor:
         self.index_ = index
         if self.skipped:
             groups = dict.fromkeys((skipped.template.group, skipped.reason) for skipped in self.skipped)
-            _log.warning(
+            _log.info(
                 "%d of %d templates are skipped: %s",
                 len(self.skipped),
                 len(self.templates),

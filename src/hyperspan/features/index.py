@@ -12,8 +12,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from hyperspan.errors import FeatureError
 from hyperspan.compiled.prefetch import prefetch
+from hyperspan.errors import FeatureError
 
 Hashes = npt.NDArray[np.uint64]
 Ids = npt.NDArray[np.int32]

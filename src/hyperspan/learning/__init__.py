@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from hyperspan.learning.lbfgs import State, minimise
 from hyperspan.learning.parameters import choose_parameters, first_weights
-from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, best_threshold
+from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, ThresholdCurve
 from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ __all__ = [
     "Record",
     "Search",
     "State",
-    "best_threshold",
+    "ThresholdCurve",
     "choose_parameters",
     "first_weights",
     "minimise",

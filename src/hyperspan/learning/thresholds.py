@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from hyperspan.mentions import Mention
 
@@ -12,54 +18,192 @@ DEFAULT_THRESHOLD = 0.3
 LOWEST_THRESHOLD = 0.1
 """Tuning does not look below this."""
 
+HIGHEST_THRESHOLD = 0.99
 
-def best_threshold(
-    gold: Iterable[Sequence[Mention]],
-    candidates: Iterable[Sequence[Mention]],
-    default: float = DEFAULT_THRESHOLD,
-) -> tuple[float, float]:
-    """Return the threshold with the highest F1 and that F1.
+RESAMPLES = 200
+"""How often sentences are drawn anew for a standard error."""
 
-    Parameters
+_STEPS = 100
+
+
+@dataclass(frozen=True)
+class ThresholdCurve:
+    """Precision, recall and F scores by threshold, in steps of 0.01, on some sentences.
+
+    Attributes
     ----------
-    gold : iterable of sequences of Mention
-        The gold mentions of each sentence.
-    candidates : iterable of sequences of Mention
-        Mentions with their probability, all those above `LOWEST_THRESHOLD`.
-    default : float
-        Of equally good thresholds, the one nearest to this is taken.
+    thresholds : float64 array of shape (n_thresholds,)
+        Rising.
+    right, found : int64 arrays of shape (n_sentences, n_thresholds)
+        How many mentions of each sentence are right and how many are found; sentences with neither gold nor
+        candidates are left out.
+    gold : int64 array of shape (n_sentences,)
+        How many gold mentions each of them has.
+    n_sentences : int
+        All sentences, those that are left out among them.
 
     Examples
     --------
     >>> right, wrong = Mention("A", [(0, 1)], prob=0.8), Mention("A", [(1, 2)], prob=0.4)
-    >>> best_threshold([[right]], [[right, wrong]])
-    (0.6, 1.0)
+    >>> curve = ThresholdCurve.of([[right]] * 50, [[right, wrong]] * 50)
+    >>> curve.choose(), curve.best_f1
+    (0.5, 1.0)
+    >>> {name: round(value, 3) for name, value in curve.row(0.4).items()}
+    {'threshold': 0.4, 'precision': 0.5, 'recall': 1.0, 'f1': 0.667, 'tp': 50, 'fp': 50, 'fn': 0}
     """
-    n_gold, ranked = 0, []
-    for right, found in zip(gold, candidates, strict=True):
-        n_gold += len(right)
-        known = set(right)
-        ranked += [(mention.prob or 0.0, mention in known) for mention in found]
-    ranked.sort(reverse=True)
-    if not ranked or not n_gold:
-        return default, 0.0
-    best, n_right = (default, -1.0), 0
-    for place, (prob, is_right) in enumerate(ranked):
-        n_right += is_right
-        is_last = place + 1 == len(ranked)
-        after = min(prob, LOWEST_THRESHOLD) if is_last else ranked[place + 1][0]
-        if after == prob and not is_last:
-            continue
-        f1 = 2.0 * n_right / (place + 1 + n_gold)
-        threshold = _between(after, prob, default)
-        if f1 > best[1] or (f1 == best[1] and abs(threshold - default) < abs(best[0] - default)):
-            best = (threshold, f1)
-    return best
+
+    thresholds: NDArray[np.float64]
+    right: NDArray[np.int64]
+    found: NDArray[np.int64]
+    gold: NDArray[np.int64]
+    n_sentences: int
+
+    @classmethod
+    def of(
+        cls,
+        gold: Iterable[Sequence[Mention]],
+        candidates: Iterable[Sequence[Mention]],
+        lowest: float = LOWEST_THRESHOLD,
+    ) -> ThresholdCurve:
+        """Count what every threshold finds.
+
+        Parameters
+        ----------
+        gold : iterable of sequences of Mention
+            The gold mentions of each sentence.
+        candidates : iterable of sequences of Mention
+            Mentions with their probability, all those of at least ``lowest``.
+        lowest : float
+            The lowest threshold.
+        """
+        first, last = round(lowest * _STEPS), round(HIGHEST_THRESHOLD * _STEPS)
+        thresholds = np.arange(first, last + 1) / _STEPS
+        sentence: list[int] = []
+        prob: list[float] = []
+        is_right: list[bool] = []
+        n_gold: list[int] = []
+        n_sentences = 0
+        for known, found in zip(gold, candidates, strict=True):
+            n_sentences += 1
+            if not known and not found:
+                continue
+            sentence += [len(n_gold)] * len(found)
+            prob += [mention.prob or 0.0 for mention in found]
+            wanted = set(known)
+            is_right += [mention in wanted for mention in found]
+            n_gold.append(len(wanted))
+        reached = np.searchsorted(thresholds, np.array(prob, dtype=np.float64), side="right")
+
+        def counts(weight: NDArray[np.int64]) -> NDArray[np.int64]:
+            ends = np.zeros((len(n_gold), len(thresholds) + 1), dtype=np.int64)
+            np.add.at(ends, (np.array(sentence, dtype=np.int64), reached), weight)
+            return ends[:, :0:-1].cumsum(axis=1)[:, ::-1]
+
+        of_right = np.array(is_right, dtype=np.int64)
+        return cls(
+            thresholds,
+            counts(of_right),
+            counts(np.ones_like(of_right)),
+            np.array(n_gold, dtype=np.int64),
+            n_sentences,
+        )
+
+    @cached_property
+    def precision(self) -> NDArray[np.float64]:
+        """The share of what is found that is right; 0 where nothing is found."""
+        return _ratio(self.right.sum(axis=0), self.found.sum(axis=0))
+
+    @cached_property
+    def recall(self) -> NDArray[np.float64]:
+        """The share of gold that is found."""
+        return _ratio(self.right.sum(axis=0), np.full(len(self.thresholds), self.gold.sum()))
+
+    def f_score(self, beta: float = 1.0) -> NDArray[np.float64]:
+        """Return the F score of every threshold; recall counts ``beta`` times as much as precision."""
+        return _f_score(self.right.sum(axis=0), self.found.sum(axis=0), self.gold.sum(), beta)
+
+    @property
+    def best_f1(self) -> float:
+        """The highest F1 of all thresholds."""
+        return float(self.f_score().max())
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to choose by: no gold mention, or nothing right at any threshold."""
+        return not self.right.any()
+
+    def choose(self, beta: float = 1.0, default: float = DEFAULT_THRESHOLD) -> float:
+        """Return the threshold to use: the one-standard-error rule.
+
+        For calibrated probabilities the best threshold is the F score that it reaches, divided by 1 + ``beta``²: half
+        of F1. The data itself speaks for the threshold with the highest F score, which scatters in a small sample. So
+        of all thresholds whose score falls short of it by no more than one standard error (of the
+        difference, by a bootstrap over sentences), the one nearest to that optimum is taken.
+
+        Parameters
+        ----------
+        beta : float
+            How much more recall counts than precision.
+        default : float
+            Returned where there is nothing to choose by.
+        """
+        if self.is_empty:
+            return default
+        scores = self.f_score(beta)
+        best = int(scores.argmax())
+        errors = self._errors_of_difference(best, beta)
+        is_as_good = np.flatnonzero(scores >= scores[best] - errors)
+        optimum = scores[best] / (1.0 + beta * beta)
+        return float(self.thresholds[is_as_good[np.abs(self.thresholds[is_as_good] - optimum).argmin()]])
+
+    def _errors_of_difference(self, best: int, beta: float) -> NDArray[np.float64]:
+        """Return the standard error of how much each threshold's F score falls short of the best one's."""
+        draw = np.random.default_rng(0)
+        n_counted = len(self.gold)
+        shares = np.full(n_counted + 1, 1.0 / self.n_sentences)
+        shares[-1] = 1.0 - n_counted / self.n_sentences
+        right, found = self.right.astype(np.float64), self.found.astype(np.float64)
+        short = np.empty((RESAMPLES, len(self.thresholds)))
+        for row in short:
+            times = draw.multinomial(self.n_sentences, np.maximum(shares, 0.0))[:-1].astype(np.float64)
+            scores = _f_score(times @ right, times @ found, times @ self.gold, beta)
+            row[:] = scores[best] - scores
+        errors: NDArray[np.float64] = short.std(axis=0, ddof=1)
+        return errors
+
+    def at_precision(self, precision: float) -> float | None:
+        """Return the lowest threshold with at least some precision, or None."""
+        return next((float(self.thresholds[at]) for at in np.flatnonzero(self.precision >= precision)), None)
+
+    def at_recall(self, recall: float) -> float | None:
+        """Return the highest threshold with at least some recall, or None."""
+        return next((float(self.thresholds[at]) for at in np.flatnonzero(self.recall >= recall)[::-1]), None)
+
+    def row(self, threshold: float) -> dict[str, Any]:
+        """Return the scores and counts at a threshold, or at the nearest one that is counted."""
+        at = int(np.abs(self.thresholds - threshold).argmin())
+        tp, found = int(self.right[:, at].sum()), int(self.found[:, at].sum())
+        return {
+            "threshold": float(self.thresholds[at]),
+            "precision": float(self.precision[at]),
+            "recall": float(self.recall[at]),
+            "f1": float(self.f_score()[at]),
+            "tp": tp,
+            "fp": found - tp,
+            "fn": int(self.gold.sum()) - tp,
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the scores and counts of every threshold, as plain data."""
+        return [self.row(threshold) for threshold in self.thresholds.tolist()]
 
 
-def _between(below: float, prob: float, default: float) -> float:
-    """Return a threshold that keeps ``prob`` and drops ``below``: the default, or a short number in the middle."""
-    if below < default <= prob:
-        return default
-    middle = (below + prob) / 2.0
-    return next((number for number in (round(middle, 6), middle) if below < number <= prob), prob)
+def _f_score(right: NDArray[Any], found: NDArray[Any], gold: Any, beta: float) -> NDArray[np.float64]:
+    weight = beta * beta
+    return _ratio((1.0 + weight) * right, found + weight * gold)
+
+
+def _ratio(part: NDArray[Any], whole: NDArray[Any]) -> NDArray[np.float64]:
+    ratio: NDArray[np.float64] = np.zeros(np.shape(whole), dtype=np.float64)
+    np.divide(part, whole, out=ratio, where=whole > 0)
+    return ratio

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from hyperspan.mentions import Sentence
 
 _log = logging.getLogger(__name__)
 
@@ -27,6 +29,32 @@ def warn_of_difference(used: Mapping[str, Any], here: Mapping[str, Any]) -> None
             described(used),
             described(here),
         )
+
+
+def watched(sentences: Iterable[Sentence], used: Sequence[str], warned: set[str]) -> Iterator[Sentence]:
+    """Pass sentences on; say so, once, if they lack a column that the model was trained with.
+
+    Parameters
+    ----------
+    sentences : iterable of Sentence
+        As they are about to be read.
+    used : sequence of str
+        The columns of words that the model was trained with.
+    warned : set of str
+        Columns that were spoken of before; those of now are added.
+    """
+    wanted = [name for name in used if name not in warned]
+    for sentence in sentences:
+        if wanted and (missing := [name for name in wanted if name not in sentence.columns]):
+            warned.update(missing)
+            wanted = [name for name in wanted if name not in missing]
+            _log.warning(
+                "this model was trained with %s, but sentences to be read have none. Mentions may be missed for it. "
+                'Give it with the sentences (as "pos" or "columns" in JSON lines), or train again with --annotator, '
+                "which then annotates here too",
+                " and ".join(f"the column {name!r}" for name in missing),
+            )
+        yield sentence
 
 
 def described(record: Mapping[str, Any]) -> str:

@@ -10,12 +10,14 @@ from numpy.typing import NDArray
 
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer.model import Model
-from hyperspan.render import draw_hypergraph_svg, draw_text, hypergraph_data
 from hyperspan.scoring import Reason
 from hyperspan.structures import Encoding, Structure
 
 SHOWN_EDGES = 0.01
 """Edges that are not chosen are listed from this expected count on."""
+
+_BAR = 12
+"""Characters of the longest bar."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +71,13 @@ class Explanation:
                     "text": self.sentence.text_of(mention),
                     "prob": mention.prob,
                     "reasons": [
-                        {"word": reason.word, "feature": reason.feature, "amount": reason.amount}
+                        {
+                            "word": reason.word,
+                            "feature": reason.feature,
+                            "in_words": reason.in_words or reason.feature,
+                            "is_bias": reason.is_bias,
+                            "amount": reason.amount,
+                        }
                         for reason in self.reasons[mention]
                     ],
                 }
@@ -79,17 +87,27 @@ class Explanation:
 
     def hypergraph(self) -> dict[str, Any]:
         """Return the hypergraph as plain data: the best structure chosen, others with their expected counts."""
+        from hyperspan.render import hypergraph_data  # here, so that predicting does not wait for drawing
+
         return hypergraph_data(self.structure, self.sentence.tokens, self.best, expected=self.expected)
 
     def _repr_svg_(self) -> str:
+        from hyperspan.render import draw_hypergraph_svg
+
         return draw_hypergraph_svg(self.hypergraph())
 
     def __str__(self) -> str:
+        from hyperspan.render import draw_text
+
         lines = [draw_text(self.sentence).plain]
         for mention in self.sentence.mentions:
-            lines.append(f"\n{mention.type} {self.sentence.text_of(mention)!r}, probability {mention.prob or 0.0:.3f}")
-            for reason in self.reasons[mention]:
-                lines.append(f"  {reason.amount:+7.3f}  {self.sentence.tokens[reason.word]}: {reason.feature}")
+            lines.append(f"\n{mention.type} ‘{self.sentence.text_of(mention)}’, probability {mention.prob or 0.0:.3f}")
+            reasons = self.reasons[mention]
+            most = max((abs(reason.amount) for reason in reasons), default=1.0)
+            for reason in reasons:
+                bar = "█" * max(1, round(_BAR * abs(reason.amount) / most))
+                where = "" if reason.is_bias else f"at ‘{self.sentence.tokens[reason.word]}’ "
+                lines.append(f"  {reason.amount:+7.3f} {bar:<{_BAR}} {where}{reason.in_words or reason.feature}")
         return "\n".join(lines)
 
 

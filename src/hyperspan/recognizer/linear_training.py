@@ -17,7 +17,7 @@ from hyperspan.learning import (
     L2_CHOICES,
     LOWEST_THRESHOLD,
     Search,
-    best_threshold,
+    ThresholdCurve,
     choose_parameters,
     first_weights,
     new_search,
@@ -60,12 +60,13 @@ def _train_auto(settings: Settings, train: list[Sentence], options: TrainingOpti
         kept, held_out = _hold_out(train, settings.seed)
         model, tried = _search(settings, kept, held_out, L2_CHOICES, options)
         tried = tuned(settings, model, tried, held_out)
-        chosen = {"l2": tried.l2, "threshold": tried.threshold, "dev_scores": tried.dev_scores, "log": tried.log}
+        chosen = {name: getattr(tried, name) for name in ("l2", "threshold", "threshold_curve", "dev_scores", "log")}
         options = replace(options, resume=False)
     model, training = _search(settings, train, [], (chosen["l2"],), options, chosen)
     return model, replace(
         training,
         threshold=chosen["threshold"],
+        threshold_curve=chosen.get("threshold_curve", []),
         dev_scores=chosen["dev_scores"],
         log=[*chosen["log"], *training.log],
     )
@@ -141,7 +142,7 @@ def _search(
     def dev_f1(weights: NDArray[np.float64]) -> float:
         batch = replace(scorer, weights=objective.to_model(weights)).scores_of(dev_block)
         decoded = decode_batch(model, batch, check_decoder("probable"), LOWEST_THRESHOLD)
-        return best_threshold([sentence.mentions for sentence in dev], [here.mentions for here in decoded])[1]
+        return ThresholdCurve.of([sentence.mentions for sentence in dev], [each.mentions for each in decoded]).best_f1
 
     _run(search, objective, settings, options, checkpointer, dev_f1 if scores_dev else None)
     scorer = replace(scorer, weights=objective.to_model(search.weights))

@@ -54,6 +54,8 @@ class Training:
         The penalty on weights: the one given, or the best of those tried.
     threshold : float
         As probable as a mention must be.
+    threshold_curve : list of dict
+        Precision, recall and F1 by threshold, if it was tuned: ``ThresholdCurve.rows``.
     n_iterations : int
         Of the optimiser, over all penalties tried.
     log : list of dict
@@ -73,6 +75,7 @@ class Training:
     dev_scores: dict[str, Any]
     left_out: int
     annotator: dict[str, Any]
+    threshold_curve: list[dict[str, Any]] = field(default_factory=list)
 
 
 def batches(units: Iterable[AnyUnit], n_words: int | None = None) -> Iterator[list[AnyUnit]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
 from pathlib import Path
@@ -17,9 +18,9 @@ from hyperspan.evaluation import Evaluation, evaluate
 from hyperspan.features import TemplateSet
 from hyperspan.features.columns import ClusterPaths, SemanticCategories
 from hyperspan.inference import BatchDistribution, check_decoder, current_name
-from hyperspan.learning import Record
+from hyperspan.learning import Record, ThresholdCurve
 from hyperspan.mentions import Document, Mention, Sentence, Unit
-from hyperspan.recognizer.annotating import warn_of_difference
+from hyperspan.recognizer.annotating import warn_of_difference, watched
 from hyperspan.recognizer.explanation import Explanation, explain
 from hyperspan.recognizer.linear_training import train_linear as _registers_itself  # noqa: F401
 from hyperspan.recognizer.model import Model, Training, batches
@@ -28,7 +29,7 @@ from hyperspan.recognizer.processes import in_processes
 from hyperspan.recognizer.serialization import read_model, write_model
 from hyperspan.recognizer.settings import Settings, check_number, check_threshold, shown
 from hyperspan.recognizer.summary import summarise
-from hyperspan.recognizer.training import TrainingOptions, learn, prepare
+from hyperspan.recognizer.training import TrainingOptions, learn, prepare, threshold_curve
 from hyperspan.scoring import LinearScorer, Scorer
 from hyperspan.structures import Structure
 from hyperspan.text import Annotator, annotator, as_sentences, split_documents
@@ -137,6 +138,7 @@ class Recognizer:
         self.seed = seed
         self.scorer = scorer
         self.initial_weights = initial_weights
+        self._missed_columns: set[str] = set()
 
     # Learning
 
@@ -228,6 +230,11 @@ class Recognizer:
     def threshold_(self) -> float:
         """As probable as a mention must be under ``probable``."""
         return self._learning().threshold
+
+    @threshold_.setter
+    def threshold_(self, threshold: float) -> None:
+        check_threshold(threshold)
+        self._training = replace(self._learning(), threshold=float(threshold))
 
     @property
     def n_iter_(self) -> int:
@@ -357,7 +364,8 @@ class Recognizer:
         check_threshold(threshold)
         limit = self.threshold_ if threshold is None else threshold
         model = self._learned()
-        yield from predict(model, self._annotator().annotate(sentences), how, limit, top)
+        annotated = watched(self._annotator().annotate(sentences), model.scorer.columns, self._missed_columns)
+        yield from predict(model, annotated, how, limit, top)
 
     def distribution_over(self, sentences: Iterable[Sentence]) -> BatchDistribution[Any]:
         """Return the distribution over the outcomes of sentences: probabilities, samples, k best, for all at once."""
@@ -394,12 +402,27 @@ class Recognizer:
 
     # Looking inside
 
-    def explain(self, sentence: Sentence, *, top: int = 8) -> Explanation:
+    def threshold_curve(self, units: Iterable[Unit], *, lowest: float = 0.02) -> ThresholdCurve:
+        """Return precision, recall and F1 by threshold on sentences (or documents) with their mentions."""
+        return threshold_curve(self._learned(), prepare(units, self._annotator()), lowest)
+
+    def explain(
+        self,
+        sentence: Sentence,
+        *,
+        mentions: Iterable[Mention] | None = None,
+        top: int = 8,
+        decode: str | None = None,
+        threshold: float | None = None,
+    ) -> Explanation:
         """Return edge probabilities, the best structure, mentions, and the features that moved each of them."""
         model = self._learned()
         (annotated,) = self._annotator().annotate([sentence])
-        (found,) = predict(model, [annotated], self.decode, self.threshold_)
-        return explain(annotated.with_mentions(found.mentions), model, top)
+        if mentions is None:
+            limit = self.threshold_ if threshold is None else threshold
+            (found,) = predict(model, [annotated], decode or self.decode, limit)
+            mentions = found.mentions
+        return explain(annotated.with_mentions(mentions), model, top)
 
     def summary(self) -> dict[str, Any]:
         """Return what the model is, as plain data."""
@@ -442,7 +465,7 @@ class Recognizer:
         """
         settings, model, training = read_model(Path(path), {**cls._defaults(), "n_threads": n_threads})
         recognizer = cls(**vars(settings))
-        recognizer._model, recognizer._training = model, training
+        recognizer._model, recognizer._training, recognizer._missed_columns = model, training, set()
         return recognizer
 
     # scikit-learn's manners, without needing it

@@ -35,6 +35,7 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
         "l2": training.l2,
         "threshold": training.threshold,
         "n_iterations": training.n_iterations,
+        "threshold_curve": training.threshold_curve,
         "training_log": training.log,
         "dev_scores": training.dev_scores,
         "left_out": training.left_out,
@@ -89,5 +90,6 @@ def _remade(
         dev_scores=data["dev_scores"],
         left_out=data["left_out"],
         annotator=dict(data["annotator"]),
+        threshold_curve=data.get("threshold_curve", []),  # files from before it was recorded have none
     )
     return settings, Model(written_as, settings.distribution, scorer), training

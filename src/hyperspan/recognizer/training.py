@@ -9,7 +9,7 @@ from typing import Any
 
 from hyperspan.errors import LearningError
 from hyperspan.evaluation import evaluate
-from hyperspan.learning import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, Record, best_threshold
+from hyperspan.learning import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, Record, ThresholdCurve
 from hyperspan.mentions import Mention, Sentence, Unit
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.prediction import predict
@@ -114,15 +114,21 @@ def tuned(settings: Settings, model: Model, training: Training, dev: Sequence[Se
     """Choose the threshold on development data, if there is any, and score it."""
     if not dev:
         return training if settings.threshold is None else replace(training, threshold=settings.threshold)
-    threshold = settings.threshold
+    threshold, rows = settings.threshold, list[dict[str, Any]]()
     if threshold is None:
-        candidates = [found.mentions for found in predict(model, dev, "probable", LOWEST_THRESHOLD)]
-        threshold, _ = best_threshold([sentence.mentions for sentence in dev], candidates)
+        curve = threshold_curve(model, dev)
+        threshold, rows = curve.choose(), [] if curve.is_empty else curve.rows()
     found = [
         sentence.with_mentions(here.mentions)
         for sentence, here in zip(dev, predict(model, dev, settings.decode, threshold), strict=True)
     ]
-    return replace(training, threshold=threshold, dev_scores=evaluate(dev, found).as_dict())
+    return replace(training, threshold=threshold, threshold_curve=rows, dev_scores=evaluate(dev, found).as_dict())
+
+
+def threshold_curve(model: Model, dev: Sequence[Sentence], lowest: float = LOWEST_THRESHOLD) -> ThresholdCurve:
+    """Return precision and recall by threshold on annotated sentences with gold mentions."""
+    candidates = (found.mentions for found in predict(model, dev, "probable", lowest))
+    return ThresholdCurve.of((sentence.mentions for sentence in dev), candidates, lowest)
 
 
 def untuned(l2: float, n_iterations: int, log: list[dict[str, Any]], left_out: int) -> Training:

@@ -13,29 +13,51 @@ QUIET = ("#59626d", "#9aa5b1")
 FAINT = ("#c3c9d0", "#454d57")
 
 
+_SEED = 2424
+"""Chosen so that the types of the embedded corpus have different colours."""
+
+
 class TypeColours:
-    """Gives types colours in the order they are met, again from the first when there are no more.
+    """Gives types colours by their names, so that a type has the same colour on every drawing.
+
+    Only where another type has that colour already, the next one that is free is taken; if there is none, two types
+    share theirs.
 
     Examples
     --------
     >>> colours = TypeColours(["Drug", "Finding"])
-    >>> colours.index("Finding"), colours.index("Test"), colours.types
-    (1, 2, ('Drug', 'Finding', 'Test'))
+    >>> colours.index("Finding"), colours.index("Drug"), colours.types
+    (0, 2, ('Drug', 'Finding'))
+    >>> TypeColours().index("Drug")
+    2
     """
 
     def __init__(self, types: Iterable[str] = ()) -> None:
-        self._order: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
         for type in types:
             self.index(type)
 
     @property
     def types(self) -> tuple[str, ...]:
         """The types met so far."""
-        return tuple(self._order)
+        return tuple(self._numbers)
 
     def index(self, type: str) -> int:
         """Return the number of a type's colour."""
-        return self._order.setdefault(type, len(self._order)) % len(LIGHT)
+        if type not in self._numbers:
+            taken = set(self._numbers.values())
+            wanted = _number(type)
+            choices = ((wanted + step) % len(LIGHT) for step in range(len(LIGHT)))
+            self._numbers[type] = next((number for number in choices if number not in taken), wanted)
+        return self._numbers[type]
+
+
+def _number(type: str) -> int:
+    """Return the number of the colour that a type would have if it were alone: FNV-1a, folded."""
+    bits = _SEED
+    for byte in type.encode("utf-8", "replace"):
+        bits = ((bits ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return (bits ^ bits >> 16) % len(LIGHT)
 
 
 def as_colours(types: Iterable[str] | TypeColours | None, present: Iterable[str]) -> TypeColours:

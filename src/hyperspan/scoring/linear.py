@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from hyperspan.errors import ModelError
 from hyperspan.features import Extractor, FeatureBlock, TemplateSet
 from hyperspan.features.templates import NAMED as NAMED_TEMPLATES
+from hyperspan.features.words import in_words, is_bias
 from hyperspan.inference import ScoreBatch
 from hyperspan.mentions import Sentence
 from hyperspan.schema import Count, check_array, check_texts, fitted
@@ -104,7 +105,10 @@ class LinearScorer:
     # Why
 
     def explain(self, sentence: Sentence, moved: NDArray[np.float64], top: int) -> list[Reason]:
-        """Return the features that moved a sentence most: their weights times how much their labels moved."""
+        """Return the features that moved a sentence most: their weights times how much their labels moved.
+
+        Last, as one, comes what holds of every word and so says nothing of these.
+        """
         pair_weight = self.weights[self.parameters.n_shared :]
         found = []
         for word, name, feature in self._known_features(sentence):
@@ -112,8 +116,8 @@ class LinearScorer:
             pairs = slice(self.parameters.first_pair[row], self.parameters.first_pair[row + 1])
             amount = float((pair_weight[pairs] * moved[word, self.parameters.pair_label[pairs]]).sum())
             if amount:
-                found.append(Reason(word, name, amount))
-        return sorted(found, key=lambda reason: (-abs(reason.amount), reason.word, reason.feature))[:top]
+                found.append(Reason(word, name, amount, in_words(name, sentence.tokens, word), is_bias(name)))
+        return _most_telling(sorted(found, key=_strength), top)
 
     def _known_features(self, sentence: Sentence) -> list[tuple[int, str, int]]:
         """Return the features of a sentence that the scorer knows: word, name and id."""
@@ -176,6 +180,18 @@ class LinearScorer:
         for label in self.parameters.dense_label.tolist():
             of_label = np.flatnonzero(self.parameters.pair_label == label)
             yield label, of_label[np.argsort(-strength[of_label], kind="stable")[:top]]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of words that templates look at, and that the training data had."""
+        skipped = {skipped.template for skipped in self.extractor.skipped}
+        used = (
+            part.column.source
+            for template in self.extractor.active
+            if template not in skipped
+            for part in template.parts
+        )
+        return tuple(dict.fromkeys(source.name for source in used if source.kind == "token"))
 
     # Serialization
 
@@ -241,6 +257,25 @@ class LinearScorer:
         if not np.all(np.isfinite(scorer.weights)):
             raise ModelError("it has weights that are not numbers; train again, with a higher l2")
         return scorer
+
+
+def _most_telling(reasons: list[Reason], top: int) -> list[Reason]:
+    """Return the strongest reasons, and the bias."""
+    bias = [reason for reason in reasons if reason.is_bias]
+    merged: dict[tuple[int, str], Reason] = {}
+    for reason in reasons:  # features that mean the same, such as how far away the sentence begins, are one reason
+        if not reason.is_bias:
+            before = merged.get((reason.word, reason.in_words))
+            amount = reason.amount + (0.0 if before is None else before.amount)
+            merged[reason.word, reason.in_words] = replace(before or reason, amount=amount)
+    kept = sorted(merged.values(), key=_strength)[:top]
+    if bias:
+        kept.append(replace(bias[0], amount=sum(reason.amount for reason in bias)))
+    return kept
+
+
+def _strength(reason: Reason) -> tuple[float, int, str]:
+    return -abs(reason.amount), reason.word, reason.feature
 
 
 class FeaturesState(Struct):

@@ -34,6 +34,10 @@ class Reason:
     word: int
     feature: str
     amount: float
+    in_words: str = ""
+    """What the feature says, for people."""
+    is_bias: bool = False
+    """Whether it holds of every word, and so says nothing of this one."""
 
 
 class Scorer(Protocol):
@@ -63,6 +67,10 @@ class Scorer(Protocol):
         top : int
             How many reasons are given.
         """
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of words, such as ``pos``, that it was trained with and misses where they are not given."""
 
     def settings(self) -> dict[str, Any]:
         """Return the recognizer's settings that are part of the scorer, by name: what made its features, say."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperspan.render.visible import xml_text
+
+_CODE = re.compile(r"``?([^`]+)``?")
 
 STYLE = (
     ":root{color-scheme:light dark}body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:0 auto;padding:1rem}"
@@ -30,6 +33,7 @@ def page(description: Mapping[str, Any]) -> str:
     return (
         f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<link rel="icon" href="/static/icon.svg">\n'
         f'<link rel="stylesheet" href="/docs/style.css">\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n'
         f"<p>{xml_text(description['info'].get('description', ''))} "
         'The whole description is at <a href="/openapi.json">/openapi.json</a>.</p>\n'
@@ -37,19 +41,33 @@ def page(description: Mapping[str, Any]) -> str:
     )
 
 
+def _prose(text: str) -> str:
+    """Return a text of ours with what stands in backticks set as code.
+
+    Examples
+    --------
+    >>> _prose("With ``a < b``: `c`.")
+    'With <code>a &lt; b</code>: <code>c</code>.'
+    """
+    pieces = _CODE.split(" ".join(text.split()))
+    return "".join(
+        f"<code>{xml_text(piece)}</code>" if place % 2 else xml_text(piece) for place, piece in enumerate(pieces)
+    )
+
+
 def _operations(description: Mapping[str, Any]) -> Iterator[str]:
     for path, methods in description["paths"].items():
         for method, operation in methods.items():
             yield f"<h2><code>{method.upper()} {xml_text(path)}</code></h2>"
-            yield f"<p>{xml_text(operation.get('description') or operation.get('summary', ''))}</p>"
+            yield f"<p>{_prose(operation.get('description') or operation.get('summary', ''))}</p>"
             for parameter in operation.get("parameters", ()):
-                meaning = xml_text(parameter.get("description", ""))
+                meaning = _prose(parameter.get("description", ""))
                 yield f"<p><code>?{xml_text(parameter['name'])}=</code> {meaning}</p>"
             body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema")
             if body is not None:
                 yield from _body(_resolved(body, description), description)
             statuses = (
-                f"<tr><td>{status}</td><td>{xml_text(answer.get('description', ''))}</td></tr>"
+                f"<tr><td>{status}</td><td>{_prose(answer.get('description', ''))}</td></tr>"
                 for status, answer in sorted(operation.get("responses", {}).items())
             )
             yield f"<table><tr><th>Status</th><th>Answer</th></tr>{''.join(statuses)}</table>"
@@ -58,7 +76,7 @@ def _operations(description: Mapping[str, Any]) -> Iterator[str]:
 def _body(schema: Mapping[str, Any], description: Mapping[str, Any]) -> Iterator[str]:
     rows = (
         f"<tr><td><code>{xml_text(name)}</code></td><td>{xml_text(_kind(field, description))}</td>"
-        f"<td>{xml_text(field.get('description', ''))}</td></tr>"
+        f"<td>{_prose(field.get('description', ''))}</td></tr>"
         for name, field in schema.get("properties", {}).items()
     )
     yield f"<table><tr><th>Field</th><th>Kind</th><th>Meaning</th></tr>{''.join(rows)}</table>"

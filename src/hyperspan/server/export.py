@@ -11,6 +11,8 @@ from typing import NamedTuple
 import orjson
 
 from hyperspan.corpora.brat import annotations_of
+from hyperspan.corpora.brat_configuration import NAME as CONFIGURATION
+from hyperspan.corpora.brat_configuration import Configuration
 from hyperspan.corpora.jsonl import record_of
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.mentions import Document, Sentence, Unit
@@ -112,7 +114,10 @@ def _brat(document: Document, name: str) -> bytes:
     if diagnostics.total:
         raise ApiError(422, "brat cannot hold all of these mentions; details say which", diagnostics_of(diagnostics))
     file = io.BytesIO()
+    configuration = Configuration()
+    configuration.add(document)
+    texts = {f"{name}.txt": document.text, f"{name}.ann": annotations, CONFIGURATION: configuration.text()}
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as folder:
-        for suffix, text in ((".txt", document.text), (".ann", annotations)):
-            folder.writestr(zipfile.ZipInfo(f"{name}{suffix}", _EARLIEST), text.encode("utf-8"), zipfile.ZIP_DEFLATED)
+        for member, text in texts.items():
+            folder.writestr(zipfile.ZipInfo(member, _EARLIEST), text.encode("utf-8"), zipfile.ZIP_DEFLATED)
     return file.getvalue()

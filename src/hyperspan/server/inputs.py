@@ -24,12 +24,14 @@ MOST_FINDINGS = 100
 class Input:
     """What a request brought: sentences, the text they stand in, and their known mentions.
 
-    ``gold`` has as many members as there are sentences, or none if none were given.
+    ``gold`` has as many members as there are sentences, or none if none were given. ``too_long`` says why sentences,
+    by their place, are to be left out.
     """
 
     sentences: list[Sentence]
     text: str | None = None
     gold: list[tuple[Mention, ...]] = field(default_factory=list)
+    too_long: dict[int, str] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
 
     def pieces(self) -> Iterator[slice]:
@@ -67,25 +69,28 @@ def input_of(given: PredictRequest | ExplainRequest | ExportRequest, limits: Lim
         several = getattr(given, "sentences", None) or ()
         sentences = [Sentence(tuple(tokens), (), doc) for tokens in several]
     limit = limits.explained_words if isinstance(given, ExplainRequest) else limits.words
-    check_lengths(sentences, limit)
+    too_long = _too_long(sentences, limit)
+    is_read = not isinstance(given, ExportRequest) or given.mentions is None
+    if is_read and too_long and not getattr(given, "skip_long", False):
+        raise ApiError(
+            422, f"{next(iter(too_long.values()))}. Split it, or leave it out", list(too_long.values())[:MOST_DETAILS]
+        )
     return Input(
         [sentence.with_mentions(()) for sentence in sentences] if gold else sentences,
         text,
         [] if gold is None else [sentence.mentions for sentence in sentences],
+        too_long,
         diagnostics_of(diagnostics),
     )
 
 
-def check_lengths(sentences: Iterable[Sentence], limit: int) -> None:
-    """Refuse sentences that are too long."""
-    long = [(number, len(sentence)) for number, sentence in enumerate(sentences, start=1) if len(sentence) > limit]
-    if long:
-        number, n_words = long[0]
-        raise ApiError(
-            422,
-            f"sentence {number} has {n_words:,} words; expected at most {limit:,}. Split it, or leave it out",
-            [f"sentence {number} has {n_words:,} words" for number, n_words in long[:MOST_DETAILS]],
-        )
+def _too_long(sentences: Iterable[Sentence], limit: int) -> dict[int, str]:
+    """Return the places of sentences that are too long, with what is to be said of each."""
+    return {
+        number: f"sentence {number + 1} has {len(sentence):,} words; expected at most {limit:,}"
+        for number, sentence in enumerate(sentences)
+        if len(sentence) > limit
+    }
 
 
 def mentions_of(given: Iterable[GivenMention], length: int, diagnostics: Diagnostics) -> tuple[Mention, ...]:

@@ -54,8 +54,8 @@ class Model:
             "name": name,
             **{key: known[key] for key in _BRIEF},
             "colours": {
-                type: {"light": LIGHT[colours.index(type)], "dark": DARK[colours.index(type)]}
-                for type in recognizer.types_
+                type: {"number": number, "light": LIGHT[number], "dark": DARK[number]}
+                for type, number in zip(recognizer.types_, map(colours.index, recognizer.types_), strict=True)
             },
             "dev_scores": known["dev_scores"] or None,
         }

@@ -10,17 +10,17 @@ import numpy as np
 
 from hyperspan.diagnostics import quoted
 from hyperspan.mentions import Mention, Sentence, to_characters
-from hyperspan.recognizer import Found, Recognizer
-from hyperspan.recognizer.explanation import Explanation, explain
+from hyperspan.recognizer import Explanation, Prediction, Recognizer
 from hyperspan.render import draw_hypergraph_svg, hypergraph_data
 from hyperspan.render.directions import directions
 from hyperspan.server.errors import ApiError
 from hyperspan.server.models import Model
-from hyperspan.server.schemas import Decode
-from hyperspan.structures import Hypergraph
 
 LOWEST_CANDIDATE = 0.02
 """Candidates are at least so probable."""
+
+MOST_REASONS = 12
+"""Features that are named for a mention that was asked for."""
 
 MOST_EXPLAINED = 100
 """Mentions that are explained, the most probable ones: each takes a sweep over the sentence."""
@@ -32,11 +32,11 @@ _SHOWN_EDGES = 0.02
 class How:
     """How mentions are to be read."""
 
-    decode: Decode
+    decode: str
     threshold: float
 
     @classmethod
-    def of(cls, recognizer: Recognizer, decode: Decode | None, threshold: float | None) -> How:
+    def of(cls, recognizer: Recognizer, decode: str | None, threshold: float | None) -> How:
         """Return what was asked for, else what the model was trained for."""
         return cls(decode or recognizer.decode, recognizer.threshold_ if threshold is None else threshold)
 
@@ -49,7 +49,7 @@ class How:
 class Answer:
     """What was found in a sentence, and the candidates, if these were asked for."""
 
-    found: Found
+    found: Prediction
     candidates: tuple[Mention, ...] | None = None
 
 
@@ -68,7 +68,7 @@ def find(model: Model, sentences: Sequence[Sentence], how: How, *, wants_candida
             chosen = [
                 next(iter(recognizer.find([sentence], decode="probable", threshold=how.threshold)))
                 if each.truncated
-                else Found(tuple(mention for mention in each.mentions if (mention.prob or 0.0) >= how.threshold))
+                else Prediction(tuple(mention for mention in each.mentions if (mention.prob or 0.0) >= how.threshold))
                 for sentence, each in zip(sentences, candidates, strict=True)
             ]
         else:
@@ -124,44 +124,61 @@ def explanation_answer(model: Model, sentence: Sentence, how: How, type: str | N
     ----------
     model : Model
     sentence : Sentence
+        If it has mentions, these are explained, and else those that are found.
     how : How
     type : str, optional
-        The type of which most mentions are expected, if not given.
+        That of the mentions, or the type of which most are expected, if not given.
 
     Raises
     ------
     ApiError
-        With status 422, if the model does not know the type.
+        With status 422, if the model does not know the type, or cannot write a mention.
     """
     recognizer = model.recognizer
     if type is not None and type not in recognizer.types_:
         known = ", ".join(map(quoted, recognizer.types_))
         raise ApiError(422, f"the model {quoted(model.name)} does not know the type {quoted(type)}; expected {known}")
-    (answer,) = find(model, [sentence], how, wants_candidates=True)
+    (answer,) = find(model, [sentence.with_mentions(())], how, wants_candidates=True)
     with model.turn:
-        (annotated,) = model.annotator.annotate([sentence])
-        (over,) = recognizer.distributions([annotated])
-    explained = _falling(answer.found.mentions)[:MOST_EXPLAINED]
-    explanation = explain(
-        annotated.with_mentions(explained),
-        over,
-        recognizer.extractor_,
-        recognizer.parameters_,
-        recognizer.weights_,
-    )
+        asked = _with_probs(recognizer, sentence)
+        found = asked or answer.found.mentions
+        explained = _falling(found)[:MOST_EXPLAINED]
+        explanation = recognizer.explain(sentence, mentions=explained, top=MOST_REASONS if asked else 8)
     expected = expected_mentions(recognizer.types_, answer.candidates or ())
-    drawn = max(expected, key=expected.__getitem__) if type is None else type
+    drawn = type or (asked[0].type if asked else max(expected, key=expected.__getitem__))
     data = hypergraph_of(explanation, drawn)
     return {
         "model": model.name,
         **how.as_dict(),
         **explanation.as_dict(),
-        "truncated": answer.found.truncated or len(explained) < len(answer.found.mentions),
+        "truncated": answer.found.truncated or len(explained) < len(found),
         "types": expected,
         "type": drawn,
         "hypergraph": draw_hypergraph_svg(data, types=recognizer.types_),
         "hypergraph_data": data,
     }
+
+
+def _with_probs(recognizer: Recognizer, sentence: Sentence) -> list[Mention]:
+    """Return the mentions of a sentence with their probabilities.
+
+    Raises
+    ------
+    ApiError
+        With status 422, if the model cannot write one: no probability then, and no reasons.
+    """
+    most = recognizer.structure_.max_components
+    for mention in sentence.mentions:
+        if mention.type not in recognizer.types_:
+            known = ", ".join(map(quoted, recognizer.types_))
+            raise ApiError(422, f"the model does not know the type {quoted(mention.type)}; it knows {known}")
+        n_parts = len(mention.parts)
+        if n_parts > most:
+            raise ApiError(422, f"the mention has {n_parts} parts; this model can only write mentions of up to {most}")
+    if not sentence.mentions:
+        return []
+    (probs,) = recognizer.distribution_over([sentence]).mention_probs([sentence.mentions])
+    return [replace(mention, prob=prob) for mention, prob in zip(sentence.mentions, probs, strict=True)]
 
 
 def expected_mentions(types: Sequence[str], candidates: Sequence[Mention]) -> dict[str, float]:
@@ -182,11 +199,7 @@ def expected_mentions(types: Sequence[str], candidates: Sequence[Mention]) -> di
 def hypergraph_of(explanation: Explanation, type: str) -> dict[str, Any]:
     """Return the hypergraph of one type as plain data; tags, which all types share, as a whole."""
     structure, tokens = explanation.structure, explanation.sentence.tokens
-    if not isinstance(structure, Hypergraph):
-        return hypergraph_data(structure, tokens, explanation.best, expected=explanation.expected)
-    is_shown = np.zeros(structure.n_labels, dtype=np.bool_)
-    for block in structure.blocks:
-        is_shown[block.first_label : block.first_label + block.staircase.n_labels] = block.type == type
+    is_shown = structure.labels_of(type)
     data = hypergraph_data(
         structure,
         tokens,
@@ -194,5 +207,5 @@ def hypergraph_of(explanation: Explanation, type: str) -> dict[str, Any]:
         expected=np.where(is_shown, explanation.expected, 0.0),
         min_expected=_SHOWN_EDGES,
     )
-    n_of_other_types = sum(block.type != type for block in structure.blocks)
-    return {**data, "n_left_out": data["n_left_out"] - n_of_other_types}
+    n_of_other_types = int(np.count_nonzero(~is_shown[structure.start_labels]))
+    return {**data, "n_left_out": data["n_left_out"] - n_of_other_types} if n_of_other_types else data

@@ -4,12 +4,21 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
 from hyperspan.diagnostics import quoted
+from hyperspan.inference import DECODERS
 from hyperspan.server.errors import ApiError
 
-Decode = Literal["probable", "enough", "all"]
+
+def _known_decoder(name: str) -> str:
+    if name not in DECODERS:
+        raise ValueError(f"expected one of {', '.join(map(repr, DECODERS))}")
+    return name
+
+
+Decode = Annotated[str, AfterValidator(_known_decoder), WithJsonSchema({"type": "string", "enum": list(DECODERS)})]
+"""How mentions are read: a decoder by name."""
 Format = Literal["brat", "jsonl", "svg", "html"]
 
 MOST = 100_000_000
@@ -66,6 +75,11 @@ class PredictRequest(_Input):
     candidates: bool = Field(
         default=False, description="Give every mention with a probability of 0.02 and more beside."
     )
+    skip_long: bool = Field(
+        default=False,
+        description="Leave out sentences that are too long: they come back with 'skipped' and without mentions. "
+        "Otherwise the request is refused.",
+    )
     gold: list[GivenMention] | None = Field(
         default=None,
         description="Known mentions, to be compared: character spans for a text, token spans for tokens; not with "
@@ -85,6 +99,10 @@ class ExplainRequest(_Request):
     model: str | None = Field(default=None, description="Which model; the first one if not given.")
     decode: Decode | None = Field(default=None, description="How mentions are read; as the model was trained.")
     threshold: Threshold | None = Field(default=None, description="As probable as a mention must be; as tuned.")
+    mention: GivenMention | None = Field(
+        default=None,
+        description="Explain this mention alone, found or not: its type and its token spans.",
+    )
     type: str | None = Field(
         default=None, description="Whose hypergraph to draw; of which most mentions are expected, if not given."
     )
@@ -129,8 +147,9 @@ class HealthAnswer(BaseModel):
 
 
 class Colour(BaseModel):
-    """The colour of a type, on white and on black."""
+    """The colour of a type: its number, and what it is on white and on black."""
 
+    number: int
     light: str
     dark: str
 
@@ -165,6 +184,9 @@ class OneModelAnswer(ModelAnswer):
 
     templates: list[list[str]]
     skipped_templates: list[str]
+    threshold_curve: list[dict[str, Any]] = Field(
+        description="Precision, recall and F1 by threshold on development data; empty if it was not tuned."
+    )
     l2: float
     stopped: str
     left_out: int
@@ -203,6 +225,7 @@ class SentenceAnswer(BaseModel):
     candidates: list[MentionAnswer] | None = None
     gold: list[GoldAnswer] | None = None
     truncated: bool
+    skipped: str | None = Field(default=None, description="Why nothing was looked for, if the sentence was left out.")
 
 
 class PredictAnswer(BaseModel):
@@ -223,7 +246,9 @@ class Reason(BaseModel):
 
     word: int
     feature: str
-    amount: float
+    in_words: str = Field(description="The feature in words, such as: the next word is ‘and’.")
+    is_bias: bool = Field(description="Whether it holds of every word, and so says nothing of these.")
+    amount: float = Field(description="How much it moves the log probability of the mention.")
 
 
 class ExplainedMention(BaseModel):

@@ -15,13 +15,17 @@ import orjson
 from hyperspan.corpora.brat import document_of
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.mentions import Mention, Sentence
+from hyperspan.recognizer import Prediction
 from hyperspan.server.errors import ApiError
 from hyperspan.server.export import File, export
 from hyperspan.server.inputs import Input, diagnostics_of, input_of, with_given
 from hyperspan.server.limits import Limits
 from hyperspan.server.models import Models
-from hyperspan.server.predicting import How, explanation_answer, find, sentence_answer
+from hyperspan.server.predicting import Answer, How, explanation_answer, find, sentence_answer
 from hyperspan.server.schemas import BratRequest, ExplainRequest, ExportRequest, PredictRequest
+
+Piece = tuple[list[Sentence], list[tuple[Mention, ...]], list[str | None]]
+"""Some sentences, their known mentions or none at all, and why each is left out, if it is."""
 
 
 class Begun(NamedTuple):
@@ -38,10 +42,16 @@ class Begun(NamedTuple):
 def begin(models: Models, given: PredictRequest, how: How, limits: Limits) -> Begun:
     """Read a request, and do the first piece: for most there is no other."""
     read = input_of(given, limits)
-    pieces = [(read.sentences[piece], read.gold[piece]) for piece in read.pieces()]
+    pieces = [_piece(read, chosen) for chosen in read.pieces()]
     lines, truncated = _found(models, given.model, pieces[0], how, given.candidates) if pieces else ([], False)
     rest = [pickle.dumps(piece, pickle.HIGHEST_PROTOCOL) for piece in pieces[1:]]
     return Begun(len(read.sentences), read.findings, lines, truncated, rest)
+
+
+def _piece(read: Input, chosen: slice) -> Piece:
+    """Return some sentences, their known mentions if there are any, and why those that are left out are."""
+    errors = [read.too_long.get(number) for number in range(chosen.start, chosen.stop)]
+    return read.sentences[chosen], read.gold[chosen], errors
 
 
 def go_on(models: Models, name: str | None, piece: bytes, how: How, candidates: bool) -> tuple[list[bytes], bool]:
@@ -52,15 +62,18 @@ def go_on(models: Models, name: str | None, piece: bytes, how: How, candidates: 
 def _found(
     models: Models,
     name: str | None,
-    piece: tuple[list[Sentence], list[tuple[Mention, ...]]],
+    piece: Piece,
     how: How,
     candidates: bool,
 ) -> tuple[list[bytes], bool]:
-    sentences, gold = piece
-    answers = find(models.named(name), sentences, how, wants_candidates=candidates)
+    sentences, gold, errors = piece
+    read = [sentence for sentence, error in zip(sentences, errors, strict=True) if error is None]
+    found = iter(find(models.named(name), read, how, wants_candidates=candidates))
+    answers = [next(found) if error is None else Answer(Prediction(()), ()) for error in errors]
+    rows = zip(sentences, answers, gold or repeat(None, len(sentences)), errors, strict=True)
     lines = [
-        orjson.dumps(sentence_answer(sentence, answer, of_sentence))
-        for sentence, answer, of_sentence in zip(sentences, answers, gold or repeat(None, len(sentences)), strict=True)
+        orjson.dumps(sentence_answer(sentence, answer, of_sentence) | ({} if error is None else {"skipped": error}))
+        for sentence, answer, of_sentence, error in rows
     ]
     return lines, any(answer.found.truncated for answer in answers)
 
@@ -70,7 +83,10 @@ def explained(models: Models, given: ExplainRequest, how: How, limits: Limits) -
     read = input_of(given, limits)
     if len(read.sentences) != 1:
         raise ApiError(422, f"the text has {len(read.sentences):,} sentences; expected one. Explain them one by one")
-    return as_json(explanation_answer(models.named(given.model), read.sentences[0], how, given.type))
+    (sentence,) = read.sentences
+    if given.mention is not None:
+        (sentence,) = with_given([sentence], [[given.mention]])
+    return as_json(explanation_answer(models.named(given.model), sentence, how, given.type))
 
 
 def read_for_export(models: Models, given: ExportRequest, limits: Limits) -> tuple[list[bytes], bool]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from contextlib import suppress
 
+from hyperspan.inference import DECODERS
 from hyperspan.mentions import Sentence
-from hyperspan.recognizer import DECODE
 from hyperspan.server.errors import ApiError
 from hyperspan.server.export import export
 from hyperspan.server.inputs import input_of
@@ -28,7 +28,7 @@ def _warm_up(model: Model) -> None:
     given = PredictRequest(text=TEXT)
     read = input_of(given, Limits())
     sentences: list[Sentence] = []
-    for decode in DECODE:
+    for decode in DECODERS:
         how = How.of(model.recognizer, decode, None)
         for wants_candidates in (False, True):
             answers = find(model, read.sentences, how, wants_candidates=wants_candidates)

@@ -28,7 +28,7 @@ from hyperspan.bench.harness import NOT_INSTALLED, Figure, in_turns
 from hyperspan.bench.lexicon import categories_reference, made_up
 from hyperspan.bench.problem import SEEN_ONLY, problem
 from hyperspan.bench.training import time_to
-from hyperspan.errors import UsageError
+from hyperspan.errors import UsageError, install_command
 
 TINY = 300
 
@@ -88,7 +88,7 @@ def test_an_iteration_without_peers_stands_alone(tiny, no_peers):
         "shared, K=3, 1 thread, processor time",
     ]
     for row in rows:
-        assert row.note == NOT_INSTALLED == "not installed: pip install 'hyperspan[bench]'"
+        assert row.note == NOT_INSTALLED == f"not installed: {install_command('bench')}"
         assert row.our_figure is not None
         assert row.peer_figure is None
         assert row.holds is None

@@ -325,7 +325,7 @@ def test_every_seeded_defect_is_found_with_file_and_line(format, tmp_path):
 def test_a_clean_corpus_exits_with_0(format, tmp_path):
     result = run(put(tmp_path, CLEAN[format]))
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "1 mentions: nothing found" in result.stderr
+    assert "1 mentions: no problems" in result.stderr
 
 
 def test_the_text_names_place_what_and_kind(tmp_path):
@@ -335,7 +335,7 @@ def test_the_text_names_place_what_and_kind(tmp_path):
     assert len(lines) == len(BRAT_DEFECTS)
     assert lines[0].startswith(f"{tmp_path}/note.ann:3: part '8 3' ends before it starts")
     assert lines[0].endswith("[reversed-part]")
-    assert "16 findings: " in result.stderr
+    assert "16 problems: " in result.stderr
 
 
 @pytest.mark.parametrize(
@@ -399,3 +399,21 @@ def test_units_come_one_at_a_time(tmp_path):
     assert diagnostics.total == 0
     assert list(units) == []
     assert diagnostics.total == 1
+
+
+@pytest.mark.parametrize("key", ["entities", "spans", "labels"])
+def test_keys_of_other_programs_are_named(tmp_path, key):
+    path = tmp_path / "other.jsonl"
+    path.write_text(json.dumps({"text": "No fever.", key: [{"start": 3, "end": 8, "label": "Finding"}]}) + "\n")
+    result = CliRunner().invoke(app, ["check", str(path)])
+    assert result.exit_code == 1
+    assert f"other.jsonl:1: the object has no mentions, but the key '{key}', which is not read;" in result.stdout
+    assert 'expected mentions as "mentions": [{"type": "T", "spans": [[0, 1]]}] [unknown-key]' in result.stdout
+    assert "1 problem: 1 unknown-key" in result.stderr
+
+
+def test_keys_of_others_beside_mentions_are_nothing_to_speak_of(tmp_path):
+    path = tmp_path / "own.jsonl"
+    line = {"text": "No fever.", "mentions": [{"type": "Finding", "spans": [[3, 8]]}], "spans": [], "author": "me"}
+    path.write_text(json.dumps(line) + "\n")
+    assert CliRunner().invoke(app, ["check", str(path)]).exit_code == 0

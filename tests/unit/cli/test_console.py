@@ -88,7 +88,7 @@ def diagnostics_of(n_diagnostics: int) -> Diagnostics:
 def test_findings_are_said_once_with_a_total(capsys):
     say.diagnostics(diagnostics_of(2))
     assert capsys.readouterr().err.splitlines() == [
-        "warning: skipped with 2 findings: 2 reversed-part",
+        "warning: skipped with 2 problems: 2 reversed-part",
         "  a.ann:1: part '1 0' ends before it starts [reversed-part]",
         "  a.ann:2: part '2 0' ends before it starts [reversed-part]",
     ]
@@ -97,7 +97,7 @@ def test_findings_are_said_once_with_a_total(capsys):
 def test_of_many_findings_five_are_shown(capsys):
     say.diagnostics(diagnostics_of(6))
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "warning: skipped with 6 findings: 6 reversed-part"
+    assert lines[0] == "warning: skipped with 6 problems: 6 reversed-part"
     assert len(lines) == 7
     assert lines[-1] == "  … ('hyperspan check' lists them all)"
 
@@ -133,8 +133,11 @@ def test_what_the_library_logs_is_said_once(capsys):
     log = logging.getLogger("hyperspan.somewhere")
     log.warning("%d templates are skipped", 3)
     log.error("no room")
-    log.info("not of interest")
-    assert capsys.readouterr().err == "warning: 3 templates are skipped\nerror: no room\n"
+    log.info("9 of 56 templates are skipped")
+    log.info("9 of 56 templates are skipped")
+    log.debug("not of interest")
+    expected = "warning: 3 templates are skipped\nerror: no room\nnote: 9 of 56 templates are skipped\n"
+    assert capsys.readouterr().err == expected
 
 
 def test_quiet_silences_the_library_too(capsys):

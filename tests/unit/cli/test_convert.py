@@ -187,7 +187,11 @@ def test_splits_keep_documents_whole_and_depend_on_the_seed(tmp_path):
 
 
 def _files(folder: Path) -> dict[str, bytes]:
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "annotation.conf"
+    }
 
 
 @pytest.mark.parametrize("target", ["brat", "bioc", "semeval"])
@@ -221,7 +225,10 @@ def test_an_output_without_suffix_can_be_read_again(tmp_path):
 def test_names_made_up_for_lines_are_good_names_everywhere(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"tokens": ["no"]}\n{"tokens": ["fever"]}\n')
     assert run(tmp_path / "a.jsonl", tmp_path / "out").exit_code == 0
-    assert sorted(os.listdir(tmp_path / "out")) == ["a-00001.ann", "a-00001.txt", "a-00002.ann", "a-00002.txt"]
+    assert sorted(os.listdir(tmp_path / "out")) == [
+        *("a-00001.ann", "a-00001.txt", "a-00002.ann", "a-00002.txt"),
+        "annotation.conf",
+    ]
 
 
 @pytest.mark.parametrize(("target", "output"), [("jsonl", "out.jsonl"), ("brat", "out"), ("bioc", "out.xml")])
@@ -263,7 +270,7 @@ def test_skipped_mentions_are_counted_and_widened_ones_kept(tmp_path):
     assert json.loads(result.stdout)["skipped"] == {"inside-token": 1}
     assert corpora.read(tmp_path / "out.inline").n_mentions == 0
     result = run(tmp_path / "in", tmp_path / "out.inline", "--on-error", "widen")
-    assert "warning: skipped with 1 finding: 1 inside-token" in result.stderr
+    assert "warning: skipped with 1 problem: 1 inside-token" in result.stderr
     (sentence,) = corpora.read(tmp_path / "out.inline")
     assert sentence.text_of(sentence.mentions[0]) == "feverish"
 

@@ -10,7 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from hyperspan.cli import lexicon as command
-from hyperspan.errors import FeatureError, MissingExtraError, UsageError
+from hyperspan.errors import FeatureError, MissingExtraError, UsageError, install_command
 from hyperspan.features import lexicon_sources
 from hyperspan.features.lexicon import Lexicon
 from hyperspan.features.lexicon_sources import Package
@@ -79,7 +79,7 @@ def test_all_sources_in_their_order(tmp_path, packages):
 def test_packages_alone_with_their_licences(tmp_path, packages):
     result = run("-o", tmp_path / "lexicon.npz")
     assert result.stdout == "there: words (data: free)\n"
-    assert "not installed: gone (pip install 'hyperspan[lexicons]')" in result.stderr
+    assert f"not installed: gone ({install_command('lexicons')})" in result.stderr
     assert "wrote 2 phrases in 1 categories" in result.stderr
 
 

@@ -115,7 +115,7 @@ def test_defects_of_the_naming_corpus_are_said(folder, tmp_path):
     (tmp_path / "broken.jsonl").write_text("{nonsense\n" + good, encoding="utf-8")
     result = run(folder / "plain.model", "--top", 1, "--names-from", tmp_path / "broken.jsonl")
     assert result.exit_code == 0
-    assert "warning: skipped with 1 finding" in result.stderr
+    assert "warning: skipped with 1 problem" in result.stderr
     assert "broken.jsonl:1" in result.stderr
     assert features(result.stdout)
 

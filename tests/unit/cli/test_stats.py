@@ -88,5 +88,5 @@ def test_defects_are_skipped_and_said(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"tokens": ["no"]}\n{"tokens": 5}\n')
     result = run(tmp_path, "--on-error", "skip", "--json")
     assert json.loads(result.stdout)["sentences"] == 1
-    assert "warning: skipped with 1 finding: 1 malformed" in result.stderr
+    assert "warning: skipped with 1 problem: 1 malformed" in result.stderr
     assert "a.jsonl:2: 'tokens' is 5; expected a JSON list" in result.stderr

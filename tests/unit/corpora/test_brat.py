@@ -417,7 +417,7 @@ def test_a_document_name_that_is_no_file_name_is_refused(tmp_path):
     diagnostics = Diagnostics("skip")
     corpora.write([document, Document("b", TEXT)], tmp_path / "out", format="brat", diagnostics=diagnostics)
     assert diagnostics.counts == {"unwritable": 1}
-    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["b.ann", "b.txt"]
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["annotation.conf", "b.ann", "b.txt"]
 
 
 def test_two_documents_of_one_name_are_reported(tmp_path):
@@ -467,7 +467,7 @@ def count_and_write_back(folder: Path, out: Path) -> tuple[int, int, int]:
     corpus = corpora.read(folder, format="brat")
     corpora.write(corpus, out, format="brat")
     expected = {path.name for path in folder.iterdir() if path.suffix in (".ann", ".txt")}
-    assert {path.name for path in out.iterdir()} == expected
+    assert {path.name for path in out.iterdir()} == expected | {"annotation.conf"}
     for name in expected:
         assert (out / name).read_bytes() == (folder / name).read_bytes(), name
     return len(corpus), corpus.n_mentions, sum(m.is_discontiguous for unit in corpus for m in unit.mentions)

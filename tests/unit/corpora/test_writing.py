@@ -47,7 +47,7 @@ def test_writes_a_file_or_a_folder(tmp_path):
     corpora.write([SENTENCE], tmp_path / "out.jsonl")
     assert corpora.read(tmp_path / "out.jsonl").units == (SENTENCE,)
     corpora.write([DOCUMENT], tmp_path / "out")
-    assert sorted(os.listdir(tmp_path / "out")) == ["a.ann", "a.txt"]
+    assert sorted(os.listdir(tmp_path / "out")) == ["a.ann", "a.txt", "annotation.conf"]
 
 
 def test_files_are_replaced_and_folders_on_demand(tmp_path):
@@ -58,7 +58,7 @@ def test_files_are_replaced_and_folders_on_demand(tmp_path):
     with pytest.raises(UsageError, match="is not empty"):
         corpora.write([DOCUMENT], tmp_path / "out")
     corpora.write([replace(DOCUMENT, doc="b")], tmp_path / "out", overwrite=True)
-    assert sorted(os.listdir(tmp_path / "out")) == ["b.ann", "b.txt"]
+    assert sorted(os.listdir(tmp_path / "out")) == ["annotation.conf", "b.ann", "b.txt"]
 
 
 @pytest.mark.parametrize("name", ["out.jsonl", "out"])

@@ -32,11 +32,12 @@ def test_what_is_found_is_what_the_recognizer_finds(recognizer, demo_data):
     assert any(found.candidates)
 
 
-def test_the_threshold_is_the_best(recognizer, demo_data):
+def test_the_threshold_is_about_the_best(recognizer, demo_data):
     dev = demo_data.largest.split("dev")
     found = find(recognizer, dev)
-    best = found.evaluate("probable", found.best_threshold()).all.f1
-    assert best >= max(found.evaluate("probable", threshold).all.f1 for threshold in (0.1, 0.2, 0.3, 0.5, 0.9))
+    chosen = found.evaluate("probable", found.best_threshold()).all.f1
+    best = max(found.evaluate("probable", threshold).all.f1 for threshold in (0.1, 0.2, 0.3, 0.5, 0.9))
+    assert chosen >= best - 0.03, "within a standard error of the best"
 
 
 @pytest.mark.parametrize("name", ["shared", "split"])

@@ -362,7 +362,7 @@ def test_a_sentence_that_is_refused_does_no_harm_to_those_after_it():
 def test_templates_without_their_resource_are_skipped_said_once_and_recorded(caplog: pytest.LogCaptureFixture):
     extractor = Extractor("published")
     assert [str(skipped.template) for skipped in extractor.skipped] == ["clusters.cluster", "lexicon.category"]
-    with caplog.at_level(logging.WARNING, "hyperspan"):
+    with caplog.at_level(logging.INFO, "hyperspan"):
         extractor.fit([Sentence(["a"], columns={"pos": ["DT"]}), Sentence(["b"], attributes={"section": "x"})])
         extractor.transform([Sentence(["a"])])
     assert {str(skipped.template): skipped.reason for skipped in extractor.skipped} == {
@@ -379,7 +379,7 @@ def test_templates_without_their_resource_are_skipped_said_once_and_recorded(cap
 
 
 def test_nothing_is_skipped_when_all_is_there(caplog: pytest.LogCaptureFixture):
-    with caplog.at_level(logging.WARNING, "hyperspan"):
+    with caplog.at_level(logging.INFO, "hyperspan"):
         assert published().fit([EGD]).skipped == ()
     assert not caplog.records
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,8 @@ def test_another_version_is_noticed_once(installed, tmp_path: Path, caplog: pyte
         "'tagger' 2.0 (language 'en', tags 'own'). Parts of speech and lemmas may differ from those it knows, and "
         "mentions may be missed for it. Install what it was trained with, or train again"
     ]
-    assert all(record.levelno == logging.WARNING for record in caplog.records)
+    ours = [record for record in caplog.records if record.name == "hyperspan.recognizer.annotating"]
+    assert all(record.levelno == logging.WARNING for record in ours)
 
 
 def test_the_same_annotator_is_nothing_to_speak_of(installed, tmp_path: Path, caplog: pytest.LogCaptureFixture):
@@ -92,3 +94,20 @@ def test_several_annotators_are_described_one_by_one():
         "members": [{"name": "a", "version": "1"}, {"name": "b", "version": "2"}],
     }
     assert described(record) == "'a' 1 + 'b' 2"
+
+
+def test_a_column_that_is_missing_is_noticed_once(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    tagged = [replace(sentence, columns={"pos": ["WORD"] * len(sentence)}) for sentence in SENTENCES]
+    Recognizer(**{**QUICK, "annotator": "none"}).fit(tagged).save(tmp_path / "m")
+    recognizer = Recognizer.load(tmp_path / "m")
+    recognizer.predict(tagged)
+    assert not warnings_in(caplog)
+    for _ in range(2):
+        recognizer.predict(SENTENCES)
+    (said,) = warnings_in(caplog)
+    assert said.startswith("this model was trained with the column 'pos', but sentences to be read have none.")
+
+
+def test_a_model_that_had_no_column_misses_none(caplog: pytest.LogCaptureFixture):
+    Recognizer(**{**QUICK, "annotator": "none"}).fit(SENTENCES).predict(SENTENCES)
+    assert not warnings_in(caplog)

@@ -30,10 +30,15 @@ def test_light_and_dark_have_the_same_number_of_different_colours():
     assert len(set(LIGHT)) == len(set(DARK)) == len(LIGHT) == len(DARK)
 
 
-def test_types_take_colours_in_order_and_begin_again():
+def test_a_type_has_its_colour_by_its_name():
+    assert TypeColours(["Drug", "Finding"]).index("Finding") == TypeColours(["Finding", "Anatomy"]).index("Finding")
+    assert {TypeColours().index(type) for type in ("Anatomy", "Drug", "Finding", "Procedure")} == {0, 1, 2, 3}
+
+
+def test_types_that_want_the_same_colour_take_the_next_and_then_share():
     colours = TypeColours(f"T{number}" for number in range(len(LIGHT)))
-    assert colours.index("T3") == 3
-    assert colours.index("one more") == 0
+    assert {colours.index(type) for type in colours.types} == set(range(len(LIGHT)))
+    assert colours.index("one more") == TypeColours().index("one more")
     assert colours.types[-1] == "one more"
 
 

@@ -111,7 +111,7 @@ def test_what_does_not_fit_is_an_error_or_counted(tmp_path: Path):
     with pytest.raises(CorpusError, match="lies in 2 sentences"):
         run(path, "-o", tmp_path / "out.svg")
     assert not (tmp_path / "out.svg").exists()
-    assert "skipped with 1 finding: 1 crosses-sentence" in run(path, "--on-error", "skip").stderr
+    assert "skipped with 1 problem: 1 crosses-sentence" in run(path, "--on-error", "skip").stderr
 
 
 def test_a_large_corpus_as_svg_is_cut_and_says_so(tmp_path: Path):

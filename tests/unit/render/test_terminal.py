@@ -42,10 +42,12 @@ def test_a_word_without_width_is_not_hidden():
 
 def test_types_fix_colours():
     sentence = INFARCTIONS.with_mentions([Mention("B", [(0, 1)])])
-    alone, beside = draw_text(sentence), draw_text(sentence, types=["A", "B"])
-    assert {span.style for span in alone.spans} == {"blue"}
-    assert {span.style for span in beside.spans} == {"yellow"}
-    assert draw_text(sentence, types=TypeColours(["B"])).spans == alone.spans
+    alone, taken = draw_text(sentence), TypeColours()
+    other = next(name for name in map(str, range(100)) if TypeColours().index(name) == TypeColours().index("B"))
+    beside = draw_text(sentence, types=[other, "B"])
+    assert len({span.style for span in alone.spans}) == 1
+    assert {span.style for span in alone.spans} != {span.style for span in beside.spans}, "its colour was taken"
+    assert draw_text(sentence, types=["A", "B"]).spans == alone.spans == draw_text(sentence, types=taken).spans
 
 
 @given(sentences(max_tokens=12), st.integers(20, 60))

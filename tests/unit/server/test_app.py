@@ -107,6 +107,28 @@ def test_a_text_is_split_and_its_mentions_are_placed(client, recognizer):
     assert "gold" not in first
 
 
+@pytest.mark.parametrize("lines", [False, True])
+def test_a_sentence_that_is_too_long_is_left_out_if_asked_for(client, lines):
+    asked = {"sentences": [TOKENS, ["x"] * 301, TOKENS], "candidates": True}
+    assert refused(client.post("/api/predict", asked), 422).startswith("sentence 2 has 301 words; expected at most 300")
+    asked["skip_long"] = True
+    response = client.post("/api/predict", asked, headers={"Accept": "application/x-ndjson"} if lines else {})
+    answers = [json.loads(line) for line in response.text.splitlines()][1:-1] if lines else response.json()["sentences"]
+    first, long, last = answers
+    assert first == last
+    assert "skipped" not in first
+    assert first["candidates"]
+    assert long["skipped"] == "sentence 2 has 301 words; expected at most 300"
+    assert (long["mentions"], long["candidates"], len(long["tokens"])) == ([], [], 301)
+
+
+def test_mentions_that_are_given_are_exported_however_long_a_sentence_is(client):
+    asked = {"sentences": [["x"] * 301], "mentions": [[{"type": "A", "spans": [[0, 1]]}]], "format": "jsonl"}
+    assert client.post("/api/export", asked).status_code == 200
+    del asked["mentions"]
+    refused(client.post("/api/export", asked), 422)
+
+
 def test_tokens_are_taken_as_they_are(client):
     (sentence,) = client.post("/api/predict", {"tokens": TOKENS}).json()["sentences"]
     assert (sentence["tokens"], sentence["offsets"], sentence["direction"]) == (TOKENS, None, "ltr")
@@ -251,6 +273,33 @@ def test_only_the_most_probable_of_many_mentions_are_explained(client_of, recogn
     assert sorted(m["prob"] for m in data["mentions"]) == sorted(m["prob"] for m in found)[-2:]
 
 
+def test_one_mention_is_explained_whether_it_was_found_or_not(client, recognizer):
+    for spans, n_parts in (([[0, 1], [3, 4]], 2), ([[4, 5]], 1)):
+        asked = {"tokens": TOKENS, "mention": {"type": "Anatomy", "spans": spans}}
+        (mention,) = client.post("/api/explain", asked).json()["mentions"]
+        assert (mention["type"], mention["spans"], len(mention["spans"])) == ("Anatomy", spans, n_parts)
+        assert 0.0 <= mention["prob"] <= 1.0
+        assert all(reason["in_words"] and "]=" not in reason["in_words"] for reason in mention["reasons"])
+        assert [reason["is_bias"] for reason in mention["reasons"][:-1]] == [False] * (len(mention["reasons"]) - 1)
+    found = client.post("/api/predict", {"tokens": TOKENS, "threshold": 0.02}).json()["sentences"][0]["mentions"]
+    asked = {"tokens": TOKENS, "mention": {"type": found[0]["type"], "spans": found[0]["spans"]}}
+    (mention,) = client.post("/api/explain", asked).json()["mentions"]
+    assert mention["prob"] == pytest.approx(found[0]["prob"])
+
+
+@pytest.mark.parametrize(
+    ("mention", "message"),
+    [
+        ({"type": "Sign", "spans": [[0, 1]]}, "the model does not know the type 'Sign'; it knows 'Anatomy', "),
+        ({"type": "Drug", "spans": [[0, 1], [2, 3], [4, 5]]}, "the mention has 3 parts; this model can only write "),
+        ({"type": "Drug", "spans": [[0, 9]]}, "mentions of sentence 1: "),
+    ],
+)
+def test_a_mention_that_cannot_be_written_is_not_explained(client, mention, message):
+    asked = {"tokens": TOKENS, "mention": mention}
+    assert refused(client.post("/api/explain", asked), 422).startswith(message)
+
+
 def test_tags_are_explained_too(client):
     data = client.post("/api/explain", {"tokens": TOKENS, "model": "tags"}).json()
     assert len(data["hypergraph_data"]["tags"]) == len(TOKENS)
@@ -273,10 +322,11 @@ def test_brat_files_hold_what_was_predicted(client):
     response = client.post("/api/export", {"text": TEXT, "format": "brat", "doc": "ward/../7"})
     assert response.headers["content-disposition"] == 'attachment; filename="ward-..-7.zip"'
     folder = zipfile.ZipFile(io.BytesIO(response.content))
-    assert folder.namelist() == ["ward-..-7.txt", "ward-..-7.ann"]
-    text, annotations = (folder.read(name).decode() for name in folder.namelist())
+    assert folder.namelist() == ["ward-..-7.txt", "ward-..-7.ann", "annotation.conf"]
+    text, annotations, configuration = (folder.read(name).decode() for name in folder.namelist())
     assert text == TEXT
     document = document_of("", text, annotations)
+    assert {mention.type for mention in document.mentions} <= set(configuration.split())
     predicted = client.post("/api/predict", {"text": TEXT}).json()["sentences"]
     assert {(mention.type, str([list(part) for part in mention.parts])) for mention in document.mentions} == {
         (mention["type"], str(mention["characters"])) for sentence in predicted for mention in sentence["mentions"]

@@ -72,3 +72,9 @@ def test_fields_and_kinds_are_listed(client):
     assert "<td><code>candidates</code></td><td>boolean</td>" in shown
     assert "&quot;probable&quot; | &quot;enough&quot; | &quot;all&quot; | null" in shown
     assert "list of list of string | null" in shown
+
+
+def test_what_stands_in_backticks_is_code(client):
+    shown = page(client.get("/openapi.json").json())
+    assert "`" not in shown
+    assert "<code>Accept: application/x-ndjson</code>" in shown

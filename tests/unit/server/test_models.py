@@ -37,5 +37,5 @@ def test_a_missing_annotator_is_said_at_once(recognizer, monkeypatch):
         raise MissingExtraError("The annotator 'hanta'", "HanTa", "annotators")
 
     monkeypatch.setattr("hyperspan.server.models.annotator", missing)
-    with pytest.raises(MissingExtraError, match=r"pip install 'hyperspan\[annotators\]'"):
+    with pytest.raises(MissingExtraError, match="pip install 'hanta"):
         Models({"a": recognizer})

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 import pytest
 
 from hyperspan import Mention, Sentence
-from hyperspan.errors import MissingExtraError, UsageError
+from hyperspan.errors import MissingExtraError, UsageError, install_command
 from hyperspan.text import Annotator, annotator, installed_annotators
 from hyperspan.text import annotators as module
 from hyperspan.text.annotators import AUTO, LONGEST_WORD
@@ -83,8 +83,7 @@ def test_a_missing_package_names_the_extra(name: str, monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, PACKAGES[name], None)
     monkeypatch.setitem(sys.modules, MODULES[name], None)
     message = (
-        f"The annotator '{name}' needs the package '{PACKAGES[name]}'. "
-        f"Install it with: pip install 'hyperspan[{EXTRAS[name]}]'"
+        f"The annotator '{name}' needs the package '{PACKAGES[name]}'. Install it with: {install_command(EXTRAS[name])}"
     )
     with pytest.raises(MissingExtraError) as caught:
         annotator(name)

@@ -13,6 +13,7 @@
  * @property {Mention[]} [candidates]
  * @property {Mention[]} [gold]
  * @property {boolean} truncated
+ * @property {string} [skipped] why nothing was looked for
  */
 
 /** Something that the server, or the way to it, did not allow. */
@@ -28,6 +29,13 @@ export class ServerError extends Error {
   }
 }
 
+/** The server cannot be reached. */
+export class LostServer extends ServerError {
+  constructor() {
+    super("The server does not answer. Is “hyperspan serve” still running?");
+  }
+}
+
 /** What models there are. */
 export async function models() {
   return (await ask("api/model")).json();
@@ -37,12 +45,12 @@ export async function models() {
  * Find mentions in a text, and hear of each sentence as soon as it is done.
  *
  * @param {object} request as the operation `predict` takes it
- * @param {{onSentence: (sentence: FoundSentence) => void, onFindings?: (findings: string[]) => void}} listeners
- *   findings are what could not be used of the gold
+ * @param {{onSentence: (sentence: FoundSentence) => void, onHead?: () => void, onFindings?: (findings: string[]) => void}} listeners
+ *   the head comes before all else; findings are what could not be used of the gold
  * @param {AbortSignal} signal
  * @returns {Promise<{sentences: number, truncated: boolean}>}
  */
-export async function predict(request, { onSentence, onFindings }, signal) {
+export async function predict(request, { onSentence, onHead, onFindings }, signal) {
   const answer = await ask("api/predict", request, { signal, accept: "application/x-ndjson" });
   let end = null;
   try {
@@ -51,7 +59,10 @@ export async function predict(request, { onSentence, onFindings }, signal) {
       if (record.error) throw new ServerError(record.error, spoken(record.details));
       if (record.done) end = record;
       else if (record.tokens) onSentence(record);
-      else if (record.findings) onFindings?.(spoken(record.findings));
+      else {
+        onHead?.();
+        if (record.findings) onFindings?.(spoken(record.findings));
+      }
     }
   } catch (error) {
     if (signal.aborted || error instanceof ServerError) throw error;
@@ -109,7 +120,7 @@ async function ask(path, body, { signal, accept = "application/json" } = {}) {
     });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ServerError("The server does not answer. Is “hyperspan serve” still running?");
+    throw new LostServer();
   }
   if (!answer.ok) throw await refusal(answer);
   return answer;

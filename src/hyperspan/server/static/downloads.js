@@ -1,6 +1,7 @@
 /** What is shown, as a file: brat, JSONL, SVG or a standalone page. */
 
 import { exportFile } from "./api.js";
+import { keyOf } from "./lanes.js";
 
 /** @typedef {import("./state.js").State} State */
 
@@ -9,12 +10,21 @@ import { exportFile } from "./api.js";
  *
  * @param {State} state
  * @param {"brat" | "jsonl" | "svg" | "html"} format
+ * @param {boolean} isGold only what is known to be right
  * @returns {Promise<string>} its name
  */
-export async function download(state, format) {
-  const mentions = state.sentences.map((sentence) =>
-    state.mentionsOf(sentence).map(({ type, spans, prob }) => ({ type, spans, prob })),
-  );
+export async function download(state, format, isGold) {
+  const known = (sentence) => new Set(state.knownOf(sentence).map(keyOf));
+  const mentions = state.sentences.map((sentence) => {
+    const right = known(sentence);
+    const kept = isGold ? state.knownOf(sentence) : state.finalOf(sentence);
+    // Gold has no probability: that is how files tell it from what was found.
+    return kept.map((mention) => ({
+      type: mention.type,
+      spans: mention.spans,
+      prob: isGold || (!state.gold && right.has(keyOf(mention))) ? null : (mention.prob ?? null),
+    }));
+  });
   const { blob, name } = await exportFile({
     format,
     text: state.text,

@@ -14,13 +14,21 @@ import { cut, directions, visible } from "./text.js";
 /**
  * @typedef {object} Marked a mention with what is said about it
  * @property {Mention} mention
- * @property {"" | "right" | "wrong" | "missed" | "new" | "gone"} mark
+ * @property {"" | "right" | "wrong" | "missed" | "new" | "gone" | "gold" | "rejected"} mark
  * @property {string} note
  */
 
-const SIGNS = { right: "✓", wrong: "✗", missed: "○", new: "+", gone: "−" };
-const SAID = { right: "right", wrong: "wrong", missed: "missed", new: "new", gone: "no longer found" };
-const NAMED = { missed: "missed", new: "new", gone: "gone" };
+const SIGNS = { right: "✓", wrong: "✗", missed: "○", new: "+", gone: "−", gold: "★", rejected: "⊘" };
+const SAID = {
+  right: "right",
+  wrong: "wrong",
+  missed: "missed",
+  new: "new",
+  gone: "no longer found",
+  gold: "gold",
+  rejected: "rejected",
+};
+const NAMED = { missed: "missed", new: "new", gone: "gone", gold: "gold", rejected: "rejected" };
 const LONGEST_LABEL = 40;
 const LABEL_ROOM = 9;
 const LONGEST_TIED = 260;
@@ -39,6 +47,17 @@ export function titleOf(mention, marked) {
   const prob = typeof mention.prob === "number" ? `, probability ${mention.prob.toFixed(2)}` : "";
   const said = marked?.mark ? `, ${SAID[marked.mark]}${marked.note ? `: ${marked.note} in the other column` : ""}` : "";
   return visible(`${mention.type}${parts}${prob}${said}: ${mention.text}`);
+}
+
+/**
+ * Say what a mention is, beginning with what its label shows.
+ *
+ * @param {Marked} marked
+ */
+function nameOf(marked) {
+  const { mention } = marked;
+  const parts = mention.spans.length > 1 ? `, ${mention.spans.length} parts` : "";
+  return `${labelOf(marked)}${parts}: ${visible(mention.text)}`;
 }
 
 /** @param {Marked} marked */
@@ -69,6 +88,7 @@ export function drawWords(sentence, marked, colourOf, place) {
     mention: item.mention,
     marked: item,
     label: labelOf(item),
+    name: nameOf(item),
     again: `…${cut(visible(item.mention.type), LONGEST_LABEL)}`,
     key: keyOf(item.mention),
     againWidth: labelWidth(`…${cut(visible(item.mention.type), LONGEST_LABEL)}`) + LABEL_ROOM,
@@ -286,7 +306,7 @@ function drawCell(cell) {
     element.append(
       make(
         "button",
-        { type: "button", class: "label", tabindex: -1, "aria-label": stroke.title },
+        { type: "button", class: "label", tabindex: -1, "aria-label": stroke.name },
         make("bdi", {}, cell.label),
       ),
     );

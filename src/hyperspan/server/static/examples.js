@@ -1,5 +1,18 @@
 /** Texts to begin with: sentences that readers of the field know, and one invented note. */
 
+/** The types of the embedded corpus: a model of these understands the examples. */
+const TYPES = new Set(["Anatomy", "Drug", "Finding", "Procedure"]);
+
+/**
+ * Return the examples that a model was made for; those of other fields would only mislead.
+ *
+ * @param {{types?: string[]} | null} summary
+ */
+export function examplesFor(summary) {
+  const types = summary?.types ?? [];
+  return types.length && types.every((type) => TYPES.has(type)) ? EXAMPLES : [];
+}
+
 export const EXAMPLES = [
   {
     name: "laceration",

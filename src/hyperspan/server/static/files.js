@@ -11,30 +11,57 @@ import { counted, visible } from "./text.js";
  * @property {string[]} findings what could not be read of the annotations
  */
 
+/** Files at a time: more would keep the page busy for long. */
+const MOST_FILES = 500;
+
 /**
- * Read dropped or chosen files: one text, a text with its annotations, or annotations of the text that is shown.
+ * Read dropped or chosen files: texts, each with its annotations if they are there, or annotations of the text that is
+ * shown.
  *
  * @param {File[]} files
  * @param {{text: string, doc: string}} shown
- * @returns {Promise<Opened>}
+ * @returns {Promise<Opened[]>}
  */
 export async function openFiles(files, shown) {
   const anns = files.filter((file) => /\.ann$/i.test(file.name));
   const texts = files.filter((file) => !anns.includes(file));
-  if (texts.length > 1 || anns.length > 1) {
-    throw new ServerError(
-      `${counted(files.length, "file")} came at once; expected one text, or a .txt with its .ann. Drop them again, one document at a time.`,
-    );
+  if (files.length > MOST_FILES) {
+    throw new ServerError(`${counted(files.length, "file")} came at once; expected at most ${MOST_FILES}. Drop fewer.`);
   }
-  if (!texts.length && !shown.text) {
-    throw new ServerError(`${visible(anns[0].name)} has annotations but no text. Drop it together with its .txt file.`);
+  if (!texts.length) {
+    if (anns.length > 1 || !shown.text) {
+      throw new ServerError(`${visible(anns[0].name)} has annotations but no text. Drop it together with its .txt file.`);
+    }
+    return [await pair(shown.text, shown.doc || stem(anns[0].name), anns[0])];
   }
-  const text = texts.length ? await read(texts[0]) : shown.text;
-  const doc = texts.length ? stem(texts[0].name) : shown.doc || stem(anns[0].name);
-  if (!text.trim()) throw new ServerError(`${visible(texts[0].name)} is empty.`);
-  if (!anns.length) return { text, doc, gold: null, findings: [] };
-  const pair = await readBrat(text, await read(anns[0]));
-  return { text: pair.text, doc, gold: pair.gold, findings: pair.findings };
+  const byName = new Map(anns.map((file) => [stem(file.name), file]));
+  // One text and one file of annotations belong together, whatever they are called.
+  const annotationsOf = (file) => (files.length === 2 ? anns[0] : byName.get(stem(file.name)));
+  const alone = files.length === 2 ? null : anns.find((ann) => !texts.some((file) => stem(file.name) === stem(ann.name)));
+  if (alone) {
+    throw new ServerError(`${visible(alone.name)} has annotations but no text. Drop it together with its .txt file.`);
+  }
+  texts.sort((one, other) => one.name.localeCompare(other.name, "en", { numeric: true }));
+  const opened = [];
+  for (const file of texts) {
+    const text = await read(file);
+    if (!text.trim() && texts.length === 1) throw new ServerError(`${visible(file.name)} is empty.`);
+    if (text.trim()) opened.push(await pair(text, stem(file.name), annotationsOf(file)));
+  }
+  if (!opened.length) throw new ServerError("All of these files are empty.");
+  return opened;
+}
+
+/**
+ * @param {string} text
+ * @param {string} doc
+ * @param {File | undefined} ann
+ * @returns {Promise<Opened>}
+ */
+async function pair(text, doc, ann) {
+  if (!ann) return { text, doc, gold: null, findings: [] };
+  const { gold, findings } = await readBrat(text, await read(ann));
+  return { text, doc, gold, findings };
 }
 
 /** @param {File} file */

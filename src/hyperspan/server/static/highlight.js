@@ -1,7 +1,7 @@
 /**
  * One mention lit everywhere it is drawn: its words, its lane, its twin in the gold column, its path in the hypergraph.
  *
- * The pointer or the keyboard's focus lights it; a click or Enter holds it until Escape. Left and right go from mention
+ * The pointer or the keyboard's focus lights it; a click or Enter holds it, and tells who asks; Escape lets it go. Left and right go from mention
  * to mention, up and down from sentence to sentence.
  */
 
@@ -10,8 +10,9 @@ import { get } from "./dom.js";
 /**
  * @param {HTMLElement} list holds the sentences, elements with the class `sentence`
  * @param {(sentence: HTMLElement) => void} draw draws a sentence that has not been near the window yet
+ * @param {(held: {sentence: Element, key: string} | null) => void} onHold told which mention is held by the reader
  */
-export function lightMentions(list, draw) {
+export function lightMentions(list, draw, onHold) {
   const tip = get("tip");
   /** @type {{sentence: Element, key: string} | null} */
   let lit = null;
@@ -85,11 +86,7 @@ export function lightMentions(list, draw) {
     const isHeld = held?.sentence === mention.sentence && held?.key === mention.key;
     hold(isHeld ? null : mention);
     light(mention);
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !held) return;
-    hold(null);
-    light(focused());
+    onHold(held);
   });
 
   list.addEventListener("keydown", (event) => {
@@ -145,6 +142,28 @@ export function lightMentions(list, draw) {
     clear() {
       hold(null);
       light(null);
+    },
+
+    /**
+     * Hold a mention, after a sentence was drawn anew.
+     *
+     * @param {Element} sentence
+     * @param {string} key
+     */
+    hold(sentence, key) {
+      hold({ sentence, key });
+      light({ sentence, key });
+    },
+
+    /** Hold no mention any longer; the keyboard goes back to it, unless the reader is somewhere else. */
+    release() {
+      if (!held) return;
+      const { sentence, key } = held;
+      hold(null);
+      const isHere = document.activeElement === document.body || list.contains(document.activeElement);
+      const cells = [...sentence.querySelectorAll("[data-mention]")].filter((cell) => cell.querySelector("button"));
+      if (isHere) cells.find((cell) => cell.getAttribute("data-mention") === key)?.querySelector("button").focus();
+      light(focused());
     },
   };
 }

@@ -95,7 +95,7 @@ async function show(state, sentence, panel, type, onError) {
     const listener = (event) => lightPath(picture, data, event.detail);
     panel.closest(".sentence")?.addEventListener("lit", listener);
     panel.replaceChildren(
-      ...[typeSwitch(state, answer, sentence, again), figure, legend(data), reasons(state, answer)].filter(Boolean),
+      ...[typeSwitch(state, answer, sentence, again), figure, legend(data)].filter(Boolean),
     );
     if (type !== null) panel.querySelector('[aria-pressed="true"]')?.focus({ preventScroll: true });
   } catch (error) {
@@ -151,42 +151,6 @@ function legend(data) {
     "dl",
     { class: "rows" },
     ...rows.map(([name, meaning]) => make("div", {}, make("dt", {}, name), make("dd", {}, meaning))),
-  );
-}
-
-/**
- * The features that moved each mention most.
- *
- * @param {State} state
- * @param {any} answer
- */
-function reasons(state, answer) {
-  const mentions = (answer.mentions ?? []).filter((mention) => mention.reasons?.length);
-  if (!mentions.length) return null;
-  const items = mentions.map((mention) => {
-    const features = mention.reasons.map((reason) =>
-      make(
-        "li",
-        {},
-        make("span", { class: "amount" }, `${reason.amount < 0 ? "−" : "+"}${Math.abs(reason.amount).toFixed(2)}`),
-        make("bdi", {}, visible(answer.tokens[reason.word])),
-        make("bdi", { class: "note" }, visible(reason.feature)),
-      ),
-    );
-    return make(
-      "li",
-      {},
-      make("strong", { class: `hs-c${state.colourOf(mention.type)}` }, visible(mention.type)),
-      " ",
-      make("bdi", {}, visible(mention.text)),
-      make("ul", { class: "features" }, ...features),
-    );
-  });
-  return make(
-    "details",
-    { class: "why" },
-    make("summary", {}, "Why these mentions: the features that moved each most"),
-    make("ul", {}, ...items),
   );
 }
 

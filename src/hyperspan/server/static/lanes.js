@@ -11,6 +11,7 @@
  * @property {[number, number][]} spans half-open ranges of words
  * @property {string} text
  * @property {number | null} [prob]
+ * @property {boolean} [isOwn] made by the reader
  */
 
 /**

@@ -1,132 +1,184 @@
-/** The page put together: what happens when somebody types, drops, slides, switches or asks for a file. */
+/** The page put together: what happens when somebody types, drops, slides, switches, corrects or asks for a file. */
 
 import * as api from "./api.js";
+import { listDocuments } from "./documents.js";
 import { get, make } from "./dom.js";
 import { download } from "./downloads.js";
 import { drawWords } from "./draw.js";
-import { EXAMPLES, SAMPLE } from "./examples.js";
+import { SAMPLE, examplesFor } from "./examples.js";
 import { acceptDrops, openFiles } from "./files.js";
-import { compare, scores } from "./gold.js";
 import { toggleHypergraph } from "./hypergraph.js";
 import { lightMentions } from "./highlight.js";
+import { recall, remember } from "./memory.js";
 import { showModel } from "./model.js";
+import { Panel, dragOverWords } from "./panel.js";
+import { Reader } from "./reader.js";
 import { Results } from "./results.js";
-import { State } from "./state.js";
-import { fail, forgive, say, showProgress } from "./status.js";
+import { DECODES, Doc, State } from "./state.js";
+import { fail, forgive, listenToFailures, say, showProgress } from "./status.js";
+import { showDocument, summarise } from "./summary.js";
 import { counted, visible } from "./text.js";
 import { controlReading } from "./threshold.js";
 
 const state = new State();
 const box = get("text");
 const list = get("sentences");
-const results = new Results(list, state, (item, sentence) => toggleHypergraph(state, item, sentence, fail));
-const lights = lightMentions(list, (item) => results.draw(item));
+const results = new Results(list, state, {
+  onHypergraph: (item, sentence) => toggleHypergraph(state, item, sentence, fail),
+  onNew: (item) => panel.create(item),
+});
+const panel = new Panel(state, results, { onChange: onCorrection, onClose: closePanel, onMove });
+const lights = lightMentions(
+  list,
+  (item) => results.draw(item),
+  (held) => (held ? panel.open(held.sentence, held.key) : panel.close()),
+);
 const reading = controlReading(state, { onThreshold, onDecode });
-/** @type {AbortController | null} */
-let running = null;
-/** Whether what runs is the first reading of a text. */
-let isFirst = false;
+const documents = listDocuments(state, choose);
 /** @type {import("./state.js").Decode | null} the reading that was asked for last */
 let wanted = null;
+/** @type {Doc | null} what is read to take the place of another document */
+let replaced = null;
+
+const reader = new Reader(state, {
+  onBegin: (doc) => {
+    if (doc === state.current || replaced) show(doc);
+  },
+  onSentence: (doc, sentence) => {
+    if (doc === state.current) results.add(sentence);
+  },
+  onFindings: (doc) => doc === state.current && showDocument(state),
+  onProgress: (doc, nDone, share) => {
+    if (doc !== state.current) return;
+    showProgress(share);
+    summary(`Finding mentions … ${counted(nDone, "sentence")} so far`);
+  },
+  onBusy: setBusy,
+  onStop: (doc, nDone) => {
+    if (doc === state.current) summary();
+    say(`Stopped after ${counted(nDone, "sentence")}.`);
+  },
+  onFailure: (error, doc, nDone) => {
+    if (doc === state.current && nDone) summary();
+    say("");
+    fail(error, () => (doc.isRead ? onDecode(wanted ?? state.decode) : find(doc.fresh(), replaced ?? doc)));
+  },
+});
 
 /** Find mentions in what the box holds. */
-async function find() {
-  if (!state.text.trim()) {
+function findTyped() {
+  const text = box.value;
+  if (!text.trim()) {
     fail(new Error("There is no text yet. Type or paste one, drop a file, or take an example."));
     box.focus();
-    return;
+    return Promise.resolve();
   }
-  forgive();
-  state.clear();
-  results.clear();
-  lights.clear();
-  get("empty").hidden = true;
-  get("results").hidden = false;
-  showDocument();
-  summarise();
-  const more = { candidates: true, ...(state.gold ? { gold: state.gold } : {}) };
-  const done = run(state.decode, more, (found) => {
-    results.add(state.add(found));
-  });
-  isFirst = true;
-  if (await done) finish();
+  const old = state.current;
+  // What is typed is a text of its own: the annotations of a file no longer fit it.
+  const isSame = text === old.text;
+  const doc = isSame ? old.fresh() : new Doc({ text, doc: state.documents.length > 1 ? old.doc : "" });
+  return find(doc, old);
 }
 
 /**
- * Ask for the text under a reading.
+ * Find mentions in a document; it takes the place of another as soon as the server answers.
  *
- * @param {import("./state.js").Decode} decode
- * @param {object} more what to ask beside
- * @param {(found: api.FoundSentence) => void} onSentence
- * @returns {Promise<boolean>} whether all of it came
+ * @param {Doc} doc
+ * @param {Doc} old
  */
-async function run(decode, more, onSentence) {
-  running?.abort();
-  const own = (running = new AbortController());
-  isFirst = false;
-  let nDone = 0;
-  let shown = 0;
-  setBusy(true);
+async function find(doc, old) {
+  forgive();
+  replaced = old;
   say("Finding mentions …");
-  showProgress(0);
-  try {
-    const request = { text: state.text, model: state.model || undefined, decode, threshold: state.threshold, ...more };
-    await api.predict(
-      request,
-      {
-        onSentence: (found) => {
-          if (own !== running) return;
-          onSentence(found);
-          nDone++;
-          const now = performance.now();
-          if (now - shown < 100) return;
-          shown = now;
-          showProgress((found.end ?? 0) / Math.max(1, state.points.length));
-          summarise(`Finding mentions … ${counted(nDone, "sentence")} so far`);
-        },
-        onFindings: (findings) => {
-          if (own !== running || !findings.length) return;
-          state.findings = [...new Set([...state.findings, ...findings])];
-          showDocument();
-        },
-      },
-      own.signal,
-    );
-    if (own !== running) return false;
-    state.complete.add(decode);
-    return true;
-  } catch (error) {
-    if (own !== running) return false;
-    summarise();
-    if (own.signal.aborted) say(`Stopped after ${counted(nDone, "sentence")}.`);
-    else {
-      say("");
-      fail(error);
+  if (get("empty").hidden === false) get("find").setAttribute("aria-busy", "true");
+  const isDone = await reader.find(doc);
+  get("find").removeAttribute("aria-busy");
+  if (!isDone) {
+    if (!reader.running) replaced = null;
+    return;
+  }
+  finish();
+  await readOthers();
+}
+
+/** Read the documents that have not been read yet, one after another. */
+async function readOthers() {
+  for (let doc; (doc = state.documents.find((other) => !other.isRead && !other.sentences.length)); ) {
+    const isDone = await reader.find(doc);
+    if (!isDone) {
+      if (doc !== state.current) state.put(doc.fresh(), doc);
+      return;
     }
-    return false;
-  } finally {
-    if (own === running) rest();
+    if (doc === state.current) finish();
+    documents.show();
   }
 }
 
-/** Show that nothing is under way. */
-function rest() {
-  running = null;
-  isFirst = false;
-  setBusy(false);
-  showProgress(null);
+/**
+ * Show a document, with whatever is there of it.
+ *
+ * @param {Doc} doc
+ */
+function show(doc) {
+  const isNew = !state.documents.includes(doc);
+  if (isNew) state.put(doc, replaced ?? undefined);
+  replaced = null;
+  state.current = doc;
+  state.before = null;
+  closePanel();
+  lights.clear();
+  results.clear();
+  for (const sentence of doc.sentences) results.add(sentence);
+  get("empty").hidden = true;
+  get("results").hidden = false;
+  if (document.activeElement !== box || box.value !== doc.text) {
+    if (box.value !== doc.text) box.value = doc.text;
+    fit();
+  }
+  showStale();
+  showDocument(state);
+  summary(doc.isRead ? "" : "Finding mentions …");
+  remember(state);
+}
+
+/**
+ * Go to another document.
+ *
+ * @param {Doc} doc
+ */
+async function choose(doc) {
+  if (doc === state.current) return;
+  show(doc);
+  if (doc.isRead && !state.has(state.decode, doc) && (await reader.read(doc, state.decode))) {
+    results.refresh();
+    finish();
+  }
+  if (!reader.running) await readOthers();
 }
 
 /** Say what there is now that all of it is there. */
 function finish() {
-  summarise();
+  summary();
+  remember(state);
   say(`${get("count").textContent}${get("scores").hidden ? "" : ` ${get("scores").textContent}`}`);
+}
+
+/** @param {string} [prefix] */
+function summary(prefix = "") {
+  summarise(state, onTypes, prefix);
+  if (!prefix) documents.show();
+}
+
+function onTypes() {
+  results.refresh();
+  summary();
 }
 
 /** @param {boolean} isBusy */
 function setBusy(isBusy) {
   get("stop").hidden = !isBusy;
-  get("sentences").setAttribute("aria-busy", String(isBusy));
+  list.setAttribute("aria-busy", String(isBusy));
+  showProgress(isBusy ? 0 : null);
   for (const button of document.querySelectorAll("[data-format]")) button.disabled = isBusy;
 }
 
@@ -139,22 +191,16 @@ function onThreshold() {
 /** @param {import("./state.js").Decode} decode */
 async function onDecode(decode) {
   wanted = decode;
-  if (running && isFirst) {
+  const doc = state.current;
+  if (reader.running && reader.isFirst && (replaced || reader.doc === doc)) {
     state.decode = decode;
     reading.show();
-    await find();
+    await find(reader.doc.fresh(), replaced ?? doc);
     return;
   }
-  if (running && state.has(decode)) {
-    running.abort();
-    rest();
-  }
-  if (state.sentences.length && !state.has(decode)) {
-    let number = 0;
-    const isDone = await run(decode, {}, (found) => {
-      const sentence = state.sentences[number++];
-      if (sentence) sentence.readings[decode] = found.mentions;
-    });
+  if (reader.running && state.has(decode)) reader.drop();
+  if (doc.sentences.length && !state.has(decode)) {
+    const isDone = await reader.read(doc, decode);
     if (wanted !== decode) return;
     if (!isDone) {
       reading.show();
@@ -165,103 +211,59 @@ async function onDecode(decode) {
     reading.show();
     return;
   }
-  if (state.sentences.length) state.before = state.decode;
+  const before = state.decode;
   state.decode = decode;
   reading.show();
-  if (!state.sentences.length) return;
-  lights.clear();
+  if (!doc.sentences.length) return;
+  state.before = before;
+  closePanel();
   results.refresh();
   finish();
+  if (!reader.running) await readOthers();
 }
 
-/** Count what is shown: mentions, types, scores, changes. */
-function summarise(prefix = "") {
-  const byType = new Map(state.types().map((type) => [type, 0]));
-  let nMentions = 0;
-  let nGold = 0;
-  let right = 0;
-  let nAdded = 0;
-  let nGone = 0;
-  for (const sentence of state.sentences) {
-    const found = state.mentionsOf(sentence);
-    nMentions += found.length;
-    for (const { type } of [...found, ...(sentence.gold ?? [])]) byType.set(type, byType.get(type) ?? 0);
-    for (const { type } of found) byType.set(type, byType.get(type) + 1);
-    if (sentence.gold) {
-      nGold += sentence.gold.length;
-      right += compare(found, sentence.gold).right;
-    }
-    const { added, gone } = state.changesOf(sentence);
-    nAdded += added.size;
-    nGone += gone.length;
-  }
-  const place = counted(state.sentences.length, "sentence");
-  get("count").textContent = prefix || `${counted(nMentions, "mention")} in ${place}.`;
-  showTypes(byType);
-  showScores(right, nMentions, nGold);
-  const changes = get("changes");
-  changes.hidden = !state.before || Boolean(prefix);
-  changes.textContent =
-    nAdded || nGone
-      ? `Against “${state.before}”: ${nAdded.toLocaleString("en")} new (+), ${nGone.toLocaleString("en")} gone (−).`
-      : `The same mentions as “${state.before}”.`;
-}
-
-/** @param {Map<string, number>} byType */
-function showTypes(byType) {
-  const items = [...byType].map(([type, count]) =>
-    make(
-      "li",
-      { class: `hs-c${state.colourOf(type)}` },
-      make("span", { class: "key" }),
-      make("bdi", {}, visible(type)),
-      make("span", { class: "note" }, count.toLocaleString("en")),
-    ),
-  );
-  get("types").replaceChildren(...items);
+/** @param {string} said */
+function onCorrection(said) {
+  summary();
+  remember(state);
+  say(said);
 }
 
 /**
- * @param {number} right
- * @param {number} nFound
- * @param {number} nGold
- */
-function showScores(right, nFound, nGold) {
-  const line = get("scores");
-  line.hidden = !state.gold;
-  get("errors-field").hidden = !state.gold;
-  if (!state.gold) return;
-  const { precision, recall, f1 } = scores(right, nFound, nGold);
-  const percent = (ratio) => (100 * ratio).toFixed(1);
-  line.textContent =
-    `${right.toLocaleString("en")} of ${counted(nGold, "gold mention")} found: ` +
-    `precision ${percent(precision)}, recall ${percent(recall)}, F1 ${percent(f1)}.`;
-}
-
-/** Show the name of the document, and what could not be read of its annotations. */
-function showDocument() {
-  const name = get("doc");
-  name.hidden = !state.doc;
-  name.textContent = visible(state.doc);
-  const findings = get("findings");
-  findings.hidden = !state.findings.length;
-  get("findings-count").textContent = `${counted(state.findings.length, "finding")} in the annotations`;
-  get("findings-list").replaceChildren(
-    ...state.findings.slice(0, 100).map((finding) => make("li", {}, make("bdi", {}, visible(finding)))),
-  );
-}
-
-/**
- * Take a text and find what is in it.
+ * Another mention is looked at.
  *
- * @param {{text: string, doc?: string, gold?: any, findings?: string[]}} opened
+ * @param {Element} item
+ * @param {string} key
  */
-function take({ text, doc = "", gold = null, findings = [] }) {
-  Object.assign(state, { text, doc, gold, findings });
-  box.value = text;
+function onMove(item, key) {
+  lights.hold(item, key);
+}
+
+function closePanel() {
+  panel.close();
+  lights.release();
+}
+
+/**
+ * Take texts and find what is in them.
+ *
+ * @param {{text: string, doc?: string, gold?: any, findings?: string[]}[]} opened
+ */
+function take(opened) {
+  const docs = opened.map((each) => new Doc(each));
+  results.onlyErrors = get("only-errors").checked = false;
+  if (docs.length > 1) {
+    reader.drop();
+    state.documents = docs;
+    state.current = docs[0];
+    show(docs[0]);
+    return find(docs[0], docs[0]);
+  }
+  box.value = docs[0].text;
   fit();
-  get("only-errors").checked = results.onlyErrors = false;
-  return find();
+  if (state.documents.length > 1) state.documents = [state.current];
+  showStale();
+  return find(docs[0], state.current);
 }
 
 /** Let the box be as high as its text, within bounds that the style sets. */
@@ -270,23 +272,32 @@ function fit() {
   box.style.setProperty("height", `${Math.min(box.scrollHeight + 2, 2000)}px`);
 }
 
+/** Say whether what is shown belongs to what the box holds. */
+function showStale() {
+  const isStale = state.documents.length > 0 && box.value !== state.text;
+  get("stale").hidden = !isStale;
+  get("results").classList.toggle("is-stale", isStale);
+}
+
 box.addEventListener("input", () => {
-  // What is typed is a text of its own: the annotations of a file no longer fit it.
-  Object.assign(state, { text: box.value, doc: "", gold: null, findings: [] });
   fit();
+  showStale();
 });
 box.addEventListener("paste", () => {
-  if (!box.value) queueMicrotask(() => setTimeout(() => box.value.trim() && find()));
+  if (!box.value) queueMicrotask(() => setTimeout(() => box.value.trim() && findTyped()));
 });
 box.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
-    find();
+    findTyped();
   }
 });
-get("find").addEventListener("click", find);
-get("stop").addEventListener("click", () => running?.abort());
-get("failure-close").addEventListener("click", forgive);
+get("find").addEventListener("click", findTyped);
+get("stale-find").addEventListener("click", () => {
+  findTyped();
+  get("results-start").focus();
+});
+get("stop").addEventListener("click", () => reader.stop());
 get("only-errors").addEventListener("change", (event) => {
   results.onlyErrors = event.target.checked;
   results.refresh();
@@ -296,7 +307,9 @@ get("file").addEventListener("change", async (event) => {
   await open([...event.target.files]);
   event.target.value = "";
 });
-acceptDrops({ onFiles: open, onText: (text) => text.trim() && take({ text }) });
+acceptDrops({ onFiles: open, onText: (text) => text.trim() && take([{ text }]) });
+listenToFailures();
+dragOverWords(list, panel);
 
 /** @param {File[]} files */
 async function open(files) {
@@ -304,27 +317,61 @@ async function open(files) {
   try {
     await take(await openFiles(files, state));
   } catch (error) {
-    fail(error);
+    fail(error, error instanceof api.LostServer ? () => open(files) : null);
   }
 }
 
 for (const button of document.querySelectorAll("[data-format]")) {
-  button.addEventListener("click", async () => {
+  const save = async () => {
     try {
-      say(`Saved ${visible(await download(state, button.dataset.format))}.`);
+      say(`Saved ${visible(await download(state, button.dataset.format, get("export-what").value === "gold"))}.`);
     } catch (error) {
-      fail(error);
+      fail(error, save);
     }
-  });
+  };
+  button.addEventListener("click", save);
 }
 
-get("examples").append(
-  ...EXAMPLES.map(({ name, text }) => {
-    const button = make("button", { type: "button", class: "chip", title: text.slice(0, 120) }, name);
-    button.addEventListener("click", () => take({ text }));
-    return button;
-  }),
-);
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  const about = get("about");
+  if (about.open) {
+    about.open = false;
+    about.querySelector("summary").focus();
+  } else closePanel();
+});
+document.addEventListener("pointerdown", (event) => {
+  const about = get("about");
+  if (about.open && event.target instanceof Node && !about.contains(event.target)) about.open = false;
+});
+
+// What the panel does, from the mention that the keyboard is at.
+list.addEventListener("keydown", (event) => {
+  const label = event.target instanceof Element ? event.target.closest("button.label") : null;
+  if (!label || event.altKey || event.ctrlKey || event.metaKey) return;
+  const item = label.closest(".sentence");
+  const key = label.closest("[data-mention]").getAttribute("data-mention");
+  const what = { a: "accept", r: "reject", Delete: "reject", e: "edit" }[event.key];
+  if (what) panel.act(item, key, /** @type {any} */ (what));
+  else if (event.key === "n") panel.create(item);
+  else return;
+  event.preventDefault();
+});
+
+/** Show examples that the model understands. */
+function showExamples() {
+  const examples = examplesFor(state.summary);
+  const place = get("examples");
+  place.hidden = !examples.length;
+  place.replaceChildren(
+    make("span", { class: "note" }, "Try"),
+    ...examples.map(({ name, text }) => {
+      const button = make("button", { type: "button", class: "chip", title: text.slice(0, 120) }, name);
+      button.addEventListener("click", () => take([{ text }]));
+      return button;
+    }),
+  );
+}
 
 /** Show what a drawing means, before there is one. */
 function showSample() {
@@ -337,35 +384,64 @@ function showSample() {
   place.replaceChildren(words);
 }
 
-/** Ask which models there are. */
+/** Ask which models there are, and go on where the reader was. */
 async function begin() {
   showSample();
   reading.show();
   try {
     const { models, default: name } = await api.models();
     state.models = models;
-    choose(name);
     const choice = get("model");
     choice.replaceChildren(...models.map((model) => make("option", { value: model.name }, visible(model.name))));
-    choice.value = name;
     get("model-field").hidden = models.length < 2;
     choice.addEventListener("change", () => {
-      choose(choice.value);
-      if (state.sentences.length) find();
+      chooseModel(choice.value);
+      if (state.documents.length) findAgain();
     });
+    chooseModel(name);
+    resume();
+    addEventListener("hashchange", resume);
   } catch (error) {
-    fail(error);
+    fail(error, begin);
   }
 }
 
+/** Find mentions anew in all documents, as for another model. */
+function findAgain() {
+  reader.drop();
+  const at = state.documents.indexOf(state.current);
+  state.documents = state.documents.map((doc, number) => (number === at ? doc : doc.fresh()));
+  return find(state.current.fresh(), state.current);
+}
+
+/** Go on with what the link says, or with what was there before the page was loaded. */
+function resume() {
+  const before = recall();
+  if (before.model && state.models.some((model) => model.name === before.model)) chooseModel(before.model);
+  if (DECODES.includes(/** @type {any} */ (before.decode))) state.decode = /** @type {any} */ (before.decode);
+  state.threshold = before.threshold ?? state.threshold;
+  reading.show();
+  const doc = before.documents[before.current];
+  if (!doc) return;
+  state.documents = before.documents;
+  state.current = doc;
+  box.value = doc.text;
+  fit();
+  find(doc.fresh(), doc);
+}
+
 /** @param {string} name */
-function choose(name) {
+function chooseModel(name) {
   state.model = name;
   state.decode = state.summary?.decode ?? "probable";
   state.threshold = state.summary?.threshold ?? 0.3;
   state.before = null;
+  state.hidden.clear();
+  state.colour();
+  get("model").value = name;
   reading.show();
   showModel(get("about"), state.summary);
+  showExamples();
 }
 
 begin();

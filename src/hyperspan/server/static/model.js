@@ -11,6 +11,7 @@ export function showModel(place, summary) {
   if (!summary) return;
   const number = (value) => (typeof value === "number" ? value.toLocaleString("en") : null);
   const f1 = summary.dev_scores?.all?.f1;
+  const threshold = `${summary.threshold.toFixed(2)}${summary.dev_scores ? ", tuned on development data" : ", not tuned"}`;
   const rows = [
     ["Structure", `${summary.structure}, up to ${summary.max_components} parts`],
     ["Types", (summary.types ?? []).join(", ")],
@@ -19,6 +20,7 @@ export function showModel(place, summary) {
     ["Weights", number(summary.weights)],
     ["Iterations", number(summary.iterations)],
     ["Annotator", summary.annotator === "none" ? null : summary.annotator],
+    ["Threshold", threshold],
     ["F1 on development data", typeof f1 === "number" ? (100 * f1).toFixed(1) : null],
   ].filter(([, value]) => value !== null && value !== undefined && value !== "");
   place.replaceChildren(

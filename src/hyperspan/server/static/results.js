@@ -3,14 +3,16 @@
  * window, and again when what is shown of it has changed.
  */
 
+import { capped } from "./capping.js";
 import { make } from "./dom.js";
 import { drawWords, settle } from "./draw.js";
 import { compare } from "./gold.js";
 import { keyOf } from "./lanes.js";
-import { visible } from "./text.js";
+import { counted, visible } from "./text.js";
 
 /** @typedef {import("./state.js").State} State */
 /** @typedef {import("./state.js").Sentence} Sentence */
+/** @typedef {import("./draw.js").Marked} Marked */
 
 const NEAR = "700px 0px";
 
@@ -18,15 +20,16 @@ export class Results {
   /**
    * @param {HTMLElement} list
    * @param {State} state
-   * @param {(item: HTMLElement, sentence: Sentence) => void} onHypergraph asked to open or close a hypergraph
+   * @param {{onHypergraph: (item: HTMLElement, sentence: Sentence) => void, onNew: (item: HTMLElement) => void}} listeners
+   *   asked to open or close a hypergraph, and to begin a mention
    */
-  constructor(list, state, onHypergraph) {
+  constructor(list, state, listeners) {
     this.list = list;
     this.state = state;
-    this.onHypergraph = onHypergraph;
+    this.listeners = listeners;
     this.version = 0;
     this.onlyErrors = false;
-    /** @type {Map<Element, {sentence: Sentence, version: number, width: number, isNear: boolean}>} */
+    /** @type {Map<Element, {sentence: Sentence, version: number, width: number, isNear: boolean, isWhole: boolean}>} */
     this.views = new Map();
     /** @type {HTMLElement[]} */
     this.waiting = [];
@@ -43,17 +46,27 @@ export class Results {
   }
 
   /**
+   * Return the sentence that an element of the list shows.
+   *
+   * @param {Element} item
+   */
+  sentenceOf(item) {
+    return this.views.get(item)?.sentence ?? null;
+  }
+
+  /**
    * Add a sentence; it appears with the next frame.
    *
    * @param {Sentence} sentence
    */
   add(sentence) {
-    const item = make("li", { class: "sentence", dir: "ltr" });
+    const item = make("li", { class: sentence.error ? "sentence is-skipped" : "sentence", dir: "ltr" });
     item.append(
       make("p", { class: "plain", dir: sentence.direction, lang: "" }, visible(flat(sentence.text))),
       make("div", { class: "drawings" }),
     );
-    this.views.set(item, { sentence, version: -1, width: 0, isNear: false });
+    if (sentence.error) item.append(make("p", { class: "problem" }, `Not read: ${visible(sentence.error)}.`));
+    this.views.set(item, { sentence, version: -1, width: 0, isNear: false, isWhole: false });
     this.waiting.push(item);
     if (this.waiting.length === 1) requestAnimationFrame(() => this.#appear());
   }
@@ -77,6 +90,18 @@ export class Results {
       if (view.isNear) near.push(item);
     }
     this.#drawAll(near);
+  }
+
+  /**
+   * Draw one sentence anew.
+   *
+   * @param {Element} item
+   */
+  redraw(item) {
+    const view = this.views.get(item);
+    if (!view) return;
+    view.version = -1;
+    this.#drawAll([item]);
   }
 
   #onResize() {
@@ -122,35 +147,59 @@ export class Results {
   /** @param {Element} item */
   #draw(item) {
     const view = this.views.get(item);
-    if (!view || view.version === this.version) return;
+    if (!view || view.version === this.version || view.sentence.error) return;
     const { sentence } = view;
     const { state } = this;
     const drawings = item.querySelector(".drawings");
-    const found = state.mentionsOf(sentence);
-    const { added, gone } = state.changesOf(sentence);
-    const verdicts = sentence.gold && compare(found, sentence.gold);
-    const marked = found.map((mention, index) => ({
-      mention,
-      mark: verdicts ? verdicts.found[index].mark : added.has(keyOf(mention)) ? "new" : "",
-      note: verdicts ? verdicts.found[index].note : "",
-    }));
-    if (!verdicts) marked.push(...gone.map((mention) => ({ mention, mark: "gone", note: "" })));
+    const gold = state.goldOf(sentence);
+    const verdicts = gold && compare(state.mentionsOf(sentence), gold);
+    const isShown = ({ mention }) => !state.hidden.has(mention.type);
+    const marked = (verdicts ? this.#judged(sentence, verdicts) : this.#marked(sentence)).filter(isShown);
+    const { drawn, rest } = view.isWhole ? { drawn: marked, rest: [] } : capped(marked, sentence.tokens.length);
     const colourOf = (type) => state.colourOf(type);
-    const columns = [this.#column(verdicts ? "Found" : "", sentence, marked, colourOf)];
+    const columns = [this.#column(verdicts ? "Found" : "", sentence, drawn, colourOf)];
     if (verdicts) {
-      const gold = sentence.gold.map((mention, index) => ({ mention, ...verdicts.gold[index] }));
-      columns.push(this.#column("Gold", sentence, gold, colourOf));
+      const right = gold.map((mention, index) => ({ mention, ...verdicts.gold[index] })).filter(isShown);
+      columns.push(this.#column("Gold", sentence, right, colourOf));
     }
     drawings.classList.toggle("two", columns.length > 1);
-    drawings.replaceChildren(...columns, this.#foot(item, sentence, drawings));
+    drawings.replaceChildren(...columns, this.#foot(item, sentence, drawings), ...this.#below(item, view, rest.length));
     view.version = this.version;
     item.classList.add("drawn");
   }
 
   /**
+   * Return what was found in a sentence, each with whether it is right.
+   *
+   * @param {Sentence} sentence
+   * @param {ReturnType<typeof compare>} verdicts
+   * @returns {Marked[]}
+   */
+  #judged(sentence, verdicts) {
+    return this.state.mentionsOf(sentence).map((mention, index) => ({ mention, ...verdicts.found[index] }));
+  }
+
+  /**
+   * Return what was found in a sentence, with what the reader said of it and what another reading had.
+   *
+   * @param {Sentence} sentence
+   * @returns {Marked[]}
+   */
+  #marked(sentence) {
+    const { added, gone } = this.state.changesOf(sentence);
+    const of = (mentions, mark) => mentions.map((mention) => ({ mention, mark, note: "" }));
+    const said = [...of(sentence.accepted, "gold"), ...of(sentence.rejected, "rejected")];
+    const keys = new Set(said.map(({ mention }) => keyOf(mention)));
+    const found = this.state
+      .mentionsOf(sentence)
+      .map((mention) => ({ mention, mark: added.has(keyOf(mention)) ? "new" : "", note: "" }));
+    return [...found, ...of(gone, "gone")].filter(({ mention }) => !keys.has(keyOf(mention))).concat(said);
+  }
+
+  /**
    * @param {string} name
    * @param {Sentence} sentence
-   * @param {import("./draw.js").Marked[]} marked
+   * @param {Marked[]} marked
    * @param {(type: string) => number} colourOf
    */
   #column(name, sentence, marked, colourOf) {
@@ -162,6 +211,44 @@ export class Results {
   }
 
   /**
+   * What is said below a sentence: that there is more, and how much.
+   *
+   * @param {Element} item
+   * @param {{sentence: Sentence, isWhole: boolean}} view
+   * @param {number} nLeft mentions that are not drawn
+   */
+  #below(item, view, nLeft) {
+    const { sentence } = view;
+    const said = [];
+    if (nLeft || view.isWhole) {
+      const text = nLeft ? `+${nLeft.toLocaleString("en")} less probable` : "Only the most probable";
+      const attributes = { type: "button", class: "quiet more", "aria-expanded": String(view.isWhole) };
+      const button = make("button", attributes, text);
+      button.addEventListener("click", () => {
+        view.isWhole = !view.isWhole;
+        this.redraw(item);
+        item.querySelector(".more")?.focus();
+      });
+      said.push(button);
+    }
+    if (this.#isCut(sentence)) {
+      const most = counted(sentence.candidates.length, "mention");
+      said.push(make("span", { class: "note" }, `Only the ${most} that are most probable are kept: a bound was met.`));
+    }
+    return said.length ? [make("div", { class: "below" }, ...said)] : [];
+  }
+
+  /**
+   * Say whether mentions are missing at this threshold because there were too many of them.
+   *
+   * @param {Sentence} sentence
+   */
+  #isCut(sentence) {
+    if (!sentence.truncated) return false;
+    return this.state.decode !== "probable" || (sentence.candidates.at(-1)?.prob ?? 0) >= this.state.threshold;
+  }
+
+  /**
    * @param {HTMLElement} item
    * @param {Sentence} sentence
    * @param {Element} drawings
@@ -169,26 +256,21 @@ export class Results {
   #foot(item, sentence, drawings) {
     const kept = drawings.querySelector(":scope > .foot");
     if (kept) return kept;
-    const button = make(
-      "button",
-      {
-        type: "button",
-        class: "quiet open-hypergraph",
-        "aria-expanded": "false",
-        "aria-label": `Hypergraph of sentence ${sentence.number + 1}`,
-      },
-      "Hypergraph",
-    );
-    button.addEventListener("click", () => this.onHypergraph(item, sentence));
-    const more = sentence.truncated ? "There is more here than is shown: the bound on mentions was met." : "";
-    return make("div", { class: "foot" }, more ? make("span", { class: "note" }, more) : null, button);
+    const button = (text, name, attributes = {}) =>
+      make("button", { type: "button", class: "quiet", "aria-label": `${name} ${sentence.number + 1}`, ...attributes }, text);
+    const graph = button("Hypergraph", "Hypergraph of sentence", { class: "quiet open-hypergraph", "aria-expanded": "false" });
+    graph.addEventListener("click", () => this.listeners.onHypergraph(item, sentence));
+    const add = button("+ Mention", "Add a mention to sentence", { class: "quiet add-mention" });
+    add.addEventListener("click", () => this.listeners.onNew(item));
+    return make("div", { class: "foot" }, add, graph);
   }
 
   /** @param {Sentence} sentence */
   #hasError(sentence) {
-    if (!sentence.gold) return false;
+    const gold = this.state.goldOf(sentence);
+    if (!gold) return false;
     const found = this.state.mentionsOf(sentence);
-    return compare(found, sentence.gold).right < Math.max(found.length, sentence.gold.length);
+    return compare(found, gold).right < Math.max(found.length, gold.length);
   }
 }
 

@@ -6,9 +6,9 @@ import { DECODES } from "./state.js";
 /** @typedef {import("./state.js").Decode} Decode */
 
 const SAID = {
-  probable: "Mentions at least as probable as the threshold.",
-  enough: "The fewest mentions that explain the best structure.",
-  all: "Every mention on some path of the best structure.",
+  probable: "Every mention at least as probable as the threshold.",
+  enough: "The fewest mentions that explain the best reading of the whole sentence.",
+  all: "Every mention that the best reading of the whole sentence allows.",
 };
 
 /**
@@ -51,6 +51,7 @@ export function controlReading(state, { onThreshold, onDecode }) {
     slider.disabled = !isProbable;
     get("threshold-field").classList.toggle("off", !isProbable);
     const tuned = state.summary?.threshold ?? 0.3;
+    get("threshold-tuned").style.setProperty("--at", String((tuned - slider.min) / (slider.max - slider.min)));
     reset.textContent = `↺ ${tuned.toFixed(2)}`;
     reset.classList.toggle("unseen", !isProbable || Math.abs(tuned - state.threshold) < 0.005);
     get(`decode-${state.decode}`).checked = true;

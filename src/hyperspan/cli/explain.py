@@ -1,0 +1,51 @@
+"""``hyperspan explain``: why each mention was found, in words."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hyperspan.cli.choices import DecodeOption
+from hyperspan.cli.console import JsonOption, print_json, printable
+from hyperspan.errors import UsageError
+
+
+def explain(
+    model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
+    text: Annotated[str, typer.Argument(help="The text itself, or - for stdin.", show_default=False)],
+    top: Annotated[int, typer.Option("--top", min=1, help="How many reasons to give for each mention.")] = 8,
+    decode: DecodeOption = None,
+    threshold: Annotated[
+        float | None,
+        typer.Option("--threshold", min=0.0, max=1.0, help="As probable as a mention must be; as tuned in training."),
+    ] = None,
+    json: JsonOption = False,
+) -> None:
+    """Say why each mention of a text was found: the features that speak for it and against it, in words.
+
+    An amount is how much a feature moves the mention's log probability: +0.7 makes it about twice as probable, -0.7
+    half as probable.
+
+    Example: hyperspan explain notes.model "Left and right kidneys are enlarged."
+    """
+    from hyperspan.mentions import Document
+    from hyperspan.recognizer import Recognizer
+    from hyperspan.recognizer.settings import check_threshold
+    from hyperspan.text import split_document
+
+    check_threshold(threshold)
+    given = sys.stdin.read() if text == "-" else text
+    sentences = split_document(Document("stdin" if text == "-" else "text", given))
+    if not sentences:
+        raise UsageError("there is no word in the text; expected a sentence, or - to read one from stdin")
+    recognizer = Recognizer.load(model)
+    how: dict[str, Any] = {"decode": decode, "threshold": threshold, "top": top}
+    explained = (recognizer.explain(sentence, **how) for sentence in sentences)
+    if json:
+        print_json({"model": str(model), "sentences": [each.as_dict() for each in explained]})
+        return
+    for number, explanation in enumerate(explained):
+        typer.echo(("\n\n" if number else "") + printable(str(explanation)))

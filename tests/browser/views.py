@@ -1,0 +1,36 @@
+"""Windows in which the page must work: wide and narrow, on white and on black."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+WIDE, NARROW = 1400, 420
+
+FOUR = [(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (NARROW, "dark")]
+TWO = [FOUR[0], FOUR[3]]
+
+
+def named(view: tuple[int, str]) -> str:
+    return f"{view[0]}-{view[1]}"
+
+
+in_two_views = pytest.mark.parametrize("view", TWO, ids=named)
+in_four_views = pytest.mark.parametrize("view", FOUR, ids=named)
+
+
+def opened(pages, view: tuple[int, str], **options: object) -> Page:
+    """Open the page in a window."""
+    width, scheme = view
+    return pages.open(width=width, height=900, color_scheme=scheme, has_touch=width == NARROW, **options)
+
+
+IN_SIGHT = """(element) => {
+  const { top, bottom, left, right } = element.getBoundingClientRect();
+  return top >= 0 && left >= 0 && bottom <= innerHeight && right <= innerWidth && element.checkVisibility();
+}"""
+"""Whether all of an element is in the window."""

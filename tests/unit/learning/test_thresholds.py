@@ -1,0 +1,72 @@
+"""Which threshold is taken, and why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from hyperspan.learning import DEFAULT_THRESHOLD, ThresholdCurve
+from hyperspan.mentions import Mention
+
+
+def mention(place: int, prob: float | None = None) -> Mention:
+    return Mention("Finding", [(place, place + 1)], prob=prob)
+
+
+def calibrated(n_sentences: int, seed: int = 0, power: float = 1.0) -> ThresholdCurve:
+    """Sentences with a candidate each, right as often as its probability to some power says."""
+    draw = np.random.default_rng(seed)
+    probs = draw.uniform(0.1, 1.0, n_sentences)
+    is_right = draw.uniform(size=n_sentences) < probs**power
+    return ThresholdCurve.of(
+        [[mention(0)] if right else [] for right in is_right], [[mention(0, float(prob))] for prob in probs]
+    )
+
+
+def test_calibrated_probabilities_are_cut_at_half_of_f1():
+    curve = calibrated(20_000)
+    assert curve.choose() == pytest.approx(curve.best_f1 / 2, abs=0.02)
+    beta = 0.5
+    assert curve.choose(beta) == pytest.approx(float(curve.f_score(beta).max()) / 1.25, abs=0.03)
+    assert curve.choose(0.5) > curve.choose() > curve.choose(2.0)
+
+
+def test_small_samples_scatter_less_than_their_optimum():
+    curves = [calibrated(60, seed) for seed in range(40)]
+    best = [float(curve.thresholds[curve.f_score().argmax()]) for curve in curves]
+    chosen = [curve.choose() for curve in curves]
+    assert np.std(chosen) < 0.6 * np.std(best)
+    right = calibrated(20_000).choose()
+    assert np.abs(np.subtract(chosen, right)).mean() < np.abs(np.subtract(best, right)).mean()
+
+
+def test_the_data_has_the_last_word_where_there_is_much_of_it():
+    curve = calibrated(20_000, power=4.0)  # far too sure of itself: the optimum is well above half of F1
+    scores = curve.f_score()
+    chosen = curve.choose()
+    assert chosen > curve.best_f1 / 2 + 0.1
+    assert curve.row(chosen)["f1"] >= scores.max() - 0.01
+
+
+def test_it_is_the_same_every_time_and_a_round_number():
+    assert calibrated(100).choose() == calibrated(100).choose() == round(calibrated(100).choose(), 2)
+
+
+def test_nothing_to_choose_by_gives_the_default():
+    nothing = ThresholdCurve.of([[], []], [[mention(0, 0.9)], []])
+    assert nothing.is_empty
+    assert nothing.choose() == DEFAULT_THRESHOLD
+    assert ThresholdCurve.of([[mention(1)]], [[mention(0, 0.9)]]).choose(default=0.4) == 0.4
+    assert ThresholdCurve.of([], []).choose() == DEFAULT_THRESHOLD
+
+
+def test_thresholds_with_a_precision_or_a_recall():
+    curve = calibrated(5_000)
+    low = curve.at_precision(0.8)
+    assert low is not None
+    assert curve.row(low)["precision"] >= 0.8 > curve.row(low - 0.01)["precision"]
+    high = curve.at_recall(0.8)
+    assert high is not None
+    assert curve.row(high)["recall"] >= 0.8 > curve.row(high + 0.01)["recall"]
+    assert curve.at_precision(1.1) is None
+    assert curve.at_recall(1.1) is None
