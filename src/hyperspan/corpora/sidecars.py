@@ -158,10 +158,11 @@ def read_sidecar(
         diagnostics.report("hostile-name", error.message, path=str(annotations), line=line)
         return None
     if not found:
+        elsewhere = "" if folders.within is None else f", or elsewhere in {folders.within}"
         diagnostics.report(
             "no-text",
             f"there is no text {quoted(stem_of(name) + '.txt')} or '.text' beside the annotations, in a folder beside "
-            f"theirs{'' if folders.within is None else f', or elsewhere in {folders.within}'}; name a folder that holds both",
+            f"theirs{elsewhere}; name a folder that holds both",
             path=str(annotations),
             line=line,
         )
