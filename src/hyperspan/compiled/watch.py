@@ -13,7 +13,7 @@ from typing import Any
 from numba.core import event
 
 
-class CompileWatch(event.Listener):  # type: ignore[misc]
+class CompileWatch(event.Listener):
     """Adds up the time that compiling takes, and says once that it begins.
 
     Attributes

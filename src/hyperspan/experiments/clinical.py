@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hyperspan.corpora import Format, Item, find_items, stream_item
 from hyperspan.corpora.files import stream_lines
-from hyperspan.corpora.sidecars import TEXT_SUFFIXES, find_sidecar
+from hyperspan.corpora.sidecars import Folders, TEXT_SUFFIXES, find_sidecar
 from hyperspan.corpora.splitting import assign_splits
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError, FormatError, UsageError
@@ -86,7 +86,7 @@ def split_of(item: Item) -> str:
     here = split_of_folders(item.path.relative_to(item.root).parts[:-1]) or item.split
     if here:
         return here
-    reports = find_sidecar(f"{_report_name(item.path)}.txt", item.path, item.root)
+    reports = find_sidecar(f"{_report_name(item.path)}.txt", Folders(item.path, item.root))
     root = item.root.resolve()
     return split_of_folders(reports[0].resolve().relative_to(root).parts[:-1]) if reports else ""
 
