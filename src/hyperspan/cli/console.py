@@ -165,6 +165,13 @@ def stdout() -> Console:
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
 
 
+def tell_of_compiling() -> None:
+    """Say so when the first kernel is compiled: that happens once on a machine, and takes a while."""
+    from hyperspan.compiled.watch import compile_watch
+
+    compile_watch().tell = lambda: say.info("Compiling once for this machine, 10 to 30 s; later runs start at once …")
+
+
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
     """Yield the items with a bar on stderr, if that is a terminal."""
     if say.quiet or not sys.stderr.isatty():

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from hyperspan.cli.choices import StructureOption
-from hyperspan.cli.console import JsonOption, print_json, say, stdout
+from hyperspan.cli.console import JsonOption, print_json, say, stdout, tell_of_compiling
 from hyperspan.cli.train import Watch
 from hyperspan.corpora.splitting import SPLITS
 from hyperspan.mentions import Sentence
@@ -33,6 +33,8 @@ def demo(
     from hyperspan.corpora import demo as corpus
     from hyperspan.evaluation import evaluate
     from hyperspan.recognizer import Recognizer
+
+    tell_of_compiling()
 
     sentences = list(corpus.stream(documents, seed=seed, split=None, unit="sentences"))
     table = table_of(sentences)

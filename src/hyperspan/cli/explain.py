@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from hyperspan.cli.choices import DecodeOption
-from hyperspan.cli.console import JsonOption, print_json, printable
+from hyperspan.cli.console import JsonOption, print_json, printable, tell_of_compiling
 from hyperspan.errors import UsageError
 
 
@@ -33,6 +33,8 @@ def explain(
     """
     from hyperspan.mentions import Document
     from hyperspan.recognizer import Recognizer
+
+    tell_of_compiling()
     from hyperspan.recognizer.settings import check_threshold
     from hyperspan.text import split_document
 

@@ -14,7 +14,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from hyperspan.cli.choices import DecodeOption
-from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, progress, say
+from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, progress, say, tell_of_compiling
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 from hyperspan.mentions import Document, Mention, Sentence, Unit, to_characters
@@ -68,6 +68,7 @@ def predict(
     """
     from hyperspan.recognizer import Recognizer
 
+    tell_of_compiling()
     diagnostics = Diagnostics(on_error.value)
     recognizer = Recognizer.load(model)
     how: dict[str, Any] = {"decode": decode, "threshold": threshold, "top": top}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hyperspan.cli.console import printable, say
+from hyperspan.cli.console import printable, say, tell_of_compiling
 from hyperspan.errors import UsageError
 
 if TYPE_CHECKING:
@@ -71,6 +71,7 @@ def serve(
 
     Example: hyperspan serve notes.model --port 8080 --open
     """
+    tell_of_compiling()
     names = names_of(models or [])
 
     from hyperspan.server import Limits, open_socket

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hyperspan.cli.console import FromOption, JsonOption, OnErrorChoice, OnErrorOption, print_json, say
+from hyperspan.cli.console import (
+    FromOption,
+    JsonOption,
+    OnErrorChoice,
+    OnErrorOption,
+    print_json,
+    say,
+    tell_of_compiling,
+)
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 
@@ -51,6 +59,8 @@ def threshold(
     """
     from hyperspan import corpora
     from hyperspan.recognizer import Recognizer
+
+    tell_of_compiling()
     from hyperspan.text import as_sentences
 
     _check(precision, recall, beta)

@@ -22,6 +22,7 @@ from hyperspan.cli.console import (
     OnErrorOption,
     print_json,
     say,
+    tell_of_compiling,
 )
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
@@ -76,6 +77,7 @@ def train(
     from hyperspan.features import Clusters, Lexicon
     from hyperspan.recognizer import Interrupted, Recognizer
 
+    tell_of_compiling()
     penalty = _penalty(l2)
     _check_output(output)
     diagnostics = Diagnostics(on_error.value)
