@@ -1,0 +1,49 @@
+"""Ask for memory before it is needed: where it lies far apart, waiting for it takes most of the time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+from llvmlite import ir
+from numba.core import cgutils, config, types
+from numba.extending import intrinsic
+
+AHEAD = 12
+"""How many steps before its use memory is asked for."""
+
+_READ, _KEEP, _DATA = 0, 3, 1
+_NUMBERS_A_LINE = 16
+
+
+def _prefetch(typing_context: Any, array: Any, place: Any) -> Any:
+    """Ask for the memory in which an array's place (counted as if it were flat) stands; nothing else happens."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        byte = ir.IntType(8).as_pointer()
+        number = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        address = builder.bitcast(builder.gep(data, [arguments[1]]), byte)
+        builder.call(function, [address, *(ir.Constant(number, value) for value in (_READ, _KEEP, _DATA))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), generate
+
+
+def _nothing(array: Any, place: int) -> None:
+    """Stand in for `prefetch` where the compiler is off."""
+
+
+prefetch: Any = _nothing if vars(config)["DISABLE_JIT"] else intrinsic(_prefetch)
+
+
+@numba.njit(nogil=True, cache=True, inline="always")
+def prefetch_numbers(array, place, n_numbers):
+    """Ask for some numbers one after another; for more than a few lines of memory the machine goes on by itself."""
+    prefetch(array, place)
+    prefetch(array, place + _NUMBERS_A_LINE)
+    if n_numbers > 2 * _NUMBERS_A_LINE:
+        prefetch(array, place + 2 * _NUMBERS_A_LINE)
+        prefetch(array, place + 3 * _NUMBERS_A_LINE)
