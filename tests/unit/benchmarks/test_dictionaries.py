@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from benchmarks.data import Data
+from benchmarks.dictionaries import TEMPLATES, dictionaries
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperspan import Sentence
-from benchmarks.data import Data
-from benchmarks.dictionaries import TEMPLATES, dictionaries
 from hyperspan.features import Extractor
 
 words = st.text(st.sampled_from("aAbB12-.µ"), min_size=1, max_size=8) | st.sampled_from(["[**2014-03-02**]", "fever"])

@@ -5,29 +5,20 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
+import benchmarks.tasks
 import numpy as np
 import pytest
-
-import hyperspan.bench
-from hyperspan import Sentence
-from hyperspan.bench import (
-    TASKS,
-    Disagreement,
-    Setting,
-    brown,
-    features,
-    harness,
-    limit,
-    prediction,
-    process,
-    run,
-    sweeps,
-)
+from benchmarks import harness, process
+from benchmarks.commands import Usage
 from benchmarks.data import as_one_type
-from benchmarks.harness import NOT_INSTALLED, Figure, in_turns
-from benchmarks.tasks.lexicon import categories_reference, made_up
+from benchmarks.harness import NOT_INSTALLED, Disagreement, Figure, in_turns
 from benchmarks.problem import SEEN_ONLY, problem
+from benchmarks.setting import Setting
+from benchmarks.tasks import TASKS, brown, features, limit, prediction, run, startup, sweeps
+from benchmarks.tasks.lexicon import categories_reference, made_up
 from benchmarks.tasks.training import time_to
+
+from hyperspan import Sentence
 from hyperspan.errors import UsageError
 
 TINY = 300
@@ -49,13 +40,13 @@ def no_peers(monkeypatch) -> None:
 
 @pytest.mark.parametrize("name", TASKS)
 def test_every_task_is_a_module_that_says_what_it_measures(name):
-    module = import_module(f"benchmarks.{name}")
+    module = import_module(f"benchmarks.tasks.{name}")
     assert module.__doc__
     assert callable(module.run)
 
 
 def test_every_module_with_a_run_is_a_task():
-    folder = Path(benchmarks.__file__).parent
+    folder = Path(benchmarks.tasks.__file__).parent
     with_run = {path.stem for path in folder.glob("*.py") if "\ndef run(setting: Setting) ->" in path.read_text()}
     assert with_run == set(TASKS)
 
@@ -98,8 +89,18 @@ def test_an_iteration_without_peers_stands_alone(tiny, no_peers):
 def test_training_and_sweeps_without_peers_stand_alone(tiny, no_peers):
     (row,) = run(tiny, ["training"])
     assert (row.note, row.ratio) == (NOT_INSTALLED, None)
-    compared = next(row for row in run(tiny, ["sweeps"]) if row.peer)
-    assert (compared.ours, compared.note, compared.ratio) == ("linear: gradient", NOT_INSTALLED, None)
+    rows = list(run(tiny, ["sweeps"]))
+    assert [row.ours for row in rows if not row.peer] == [
+        f"{name}: {quantity}"
+        for name in sweeps.STRUCTURES
+        for quantity in sweeps.QUANTITIES
+        if name != "linear" or quantity == "probable"
+    ]
+    compared = [row for row in rows if row.peer]
+    assert [row.ours for row in compared] == [
+        f"linear: {quantity}" for quantity in sweeps.QUANTITIES[:3] for _ in range(2)
+    ]
+    assert all((row.note, row.ratio) == (NOT_INSTALLED, None) for row in compared)
 
 
 def test_training_beside_crfsuite(tiny):
@@ -197,6 +198,39 @@ def test_memory_of_a_process_of_its_own(monkeypatch):
     assert seen["n_occurrences"] > 20 * TINY
     with pytest.raises(Disagreement, match=r"(?s)ended with exit code 1: .*KeyError: 'nothing'"):
         process.ask({**request, "what": "nothing"})
+
+
+@pytest.mark.parametrize(("peer", "module"), [(sweeps.CRFSUITE, "pycrfsuite"), (sweeps.TORCH_STRUCT, "torch_struct")])
+def test_peers_have_our_partition_functions_and_best_sequences(tiny, peer, module):
+    pytest.importorskip(module, reason=f"{module} is not installed (the extra 'bench' brings it)")
+    made, batches = sweeps.scored("linear", 3, as_one_type(tiny.data.sentences), 3)
+    found, shared = sweeps.peers_of(made, batches)
+    assert set(found[peer]) == {"log_partition", "marginals", "best"}
+    assert all(batch.transitions.any() for batch in shared)
+
+
+def test_scores_of_sweeps_are_those_of_a_model_in_even_sentences(tiny, monkeypatch):
+    monkeypatch.setattr(sweeps, "BATCH_WORDS", 100)
+    made, batches = sweeps.scored("shared", 2, as_one_type(tiny.data.sentences), 3)
+    assert len(batches) > 1
+    assert {length for batch in batches for length in batch.lengths.tolist()} == {sweeps.LENGTH}
+    assert all(batch.scores.shape[1] == made.n_labels and np.ptp(batch.scores) > 0.1 for batch in batches)
+
+
+def test_first_starts_have_rows_for_a_cold_and_a_warm_cache(tiny):
+    rounds = [
+        {name: {"cold": Usage(cold, 2 * cold), "warm": Usage(1.0, 1.5)} for name in startup.NAMES}
+        for cold in (10.0, 30.0, 20.0)
+    ]
+    rows = list(startup.first_rows(tiny.rower("startup", "seconds"), rounds))
+    assert [(row.ours, row.our_figure) for row in rows[:5]] == [
+        ("first predict, one sentence, cold cache", Figure(20.0, 10.0, 30.0)),
+        ("first predict, one sentence, cold cache, CPU seconds", Figure(40.0, 20.0, 60.0)),
+        ("first predict, one sentence, warm cache", Figure(1.0, 1.0, 1.0)),
+        ("first predict, one sentence, warm cache, CPU seconds", Figure(1.5, 1.5, 1.5)),
+        ("first predict, one sentence, compiling", Figure(19.0, 9.0, 29.0)),
+    ]
+    assert [str(row.aim) for row in rows if row.aim] == ["ours at most 15", "ours at most 25"]
 
 
 def test_an_evaluation_that_is_timed_is_run(tiny):
