@@ -22,7 +22,7 @@ STEPS = (
     ("inference", "features"),
     ("learning", "ambiguity", "render"),
     ("recognizer",),
-    ("bench", "experiments", "server", "neural", "integrations"),
+    ("experiments", "server", "neural", "integrations"),
     ("cli",),
 )
 """What may be imported by what stands below it in this list; what stands side by side keeps to itself."""
