@@ -15,7 +15,8 @@ import hyperspan
 ROOT = Path(hyperspan.__file__).parent
 
 STEPS = (
-    ("environment", "errors", "prefetching", "threads"),
+    ("environment", "errors", "threads"),
+    ("compiled",),
     ("diagnostics",),
     ("mentions",),
     ("corpora", "text", "structures", "evaluation"),

@@ -14,7 +14,7 @@ from hyperspan.ambiguity.counts import STRUCTURES
 from hyperspan.ambiguity.readings import count_readings
 from hyperspan.errors import UsageError
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.structures import Encoding, Hypergraph, Linear, decode_all, decode_enough, structure
+from hyperspan.structures import Encoding, Hypergraph, Linear, structure
 from hyperspan.structures.linear_decoding import all_readings
 
 DECODERS = ("all", "enough")
@@ -184,7 +184,7 @@ def _decoded(
     if decoder == "all" and isinstance(chosen, Linear):
         found = list(islice(all_readings(chosen, encoding, most_joined), MOST_READ + 1))
         return set(found[:MOST_READ]), len(found) > MOST_READ
-    decoded = (decode_all if decoder == "all" else decode_enough)(chosen, encoding, limit=MOST_READ)
+    decoded = chosen.decode(encoding, decoder, limit=MOST_READ)
     return set(decoded.mentions), decoded.truncated
 
 

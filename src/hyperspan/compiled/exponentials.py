@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numba
-import numpy as np
+from llvmlite import ir
+from numba.core import config, types
+from numba.extending import intrinsic
 
 _PER_LOG_2 = 1.0 / math.log(2.0)
 _LOG_2_HIGH = float.fromhex("0x1.62e42feep-1")
@@ -19,15 +22,31 @@ _FORBIDDEN = -700.0
 _T2, _T3, _T4, _T5, _T6, _T7, _T8, _T9, _T10, _T11, _T12, _T13 = (1.0 / math.factorial(n) for n in range(2, 14))
 
 
+def _scaled(typing_context: Any, value: Any, power: Any) -> Any:
+    """Return a number times two to the integer in the lowest bits of another: it is added to the exponent."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integer = ir.IntType(64)
+        bits, power = (builder.bitcast(argument, integer) for argument in arguments)
+        return builder.bitcast(builder.add(bits, builder.shl(power, integer(52))), ir.DoubleType())
+
+    return types.float64(types.float64, types.float64), generate
+
+
+def _scaled_plain(value: float, power: float) -> float:
+    return math.ldexp(value, int(power - _ROUND))
+
+
+scaled: Any = _scaled_plain if vars(config)["DISABLE_JIT"] else intrinsic(_scaled)
+
+
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def exp_kernel(values):
-    """Replace numbers from -700 to 700 by their exp, to within two units of the last place, and -inf by 0.
+def exp_kernel(values, n_values):
+    """Replace the first numbers, from -700 to 700, by their exp, to within two units of the last place, and -inf by 0.
 
     exp(x) = 2^k exp(x - k log 2) with the integer k for which the rest is smallest, at most 0.35; the second factor
     by its Taylor series, the first by adding k to the exponent.
     """
-    n_values = values.shape[0]
-    rounded = np.empty(n_values)
     for place in range(n_values):
         value = values[place]
         is_forbidden = value < _FORBIDDEN
@@ -38,8 +57,4 @@ def exp_kernel(values):
         series = _T9 + x * (_T10 + x * (_T11 + x * (_T12 + x * _T13)))
         series = _T4 + x * (_T5 + x * (_T6 + x * (_T7 + x * (_T8 + x * series))))
         series = 1.0 + x * (1.0 + x * (_T2 + x * (_T3 + x * series)))
-        values[place] = 0.0 if is_forbidden else series
-        rounded[place] = _ROUND if is_forbidden else shifted
-    bits, powers = values.view(np.int64), rounded.view(np.int64)
-    for place in range(n_values):
-        bits[place] += powers[place] << 52
+        values[place] = 0.0 if is_forbidden else scaled(series, shifted)

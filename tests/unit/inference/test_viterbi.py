@@ -1,4 +1,4 @@
-"""The best outcome: kernels, references, the k best and going through everything all agree, ties included."""
+"""The best outcome: kernels, the plain recursion, the k best and going through everything agree, ties included."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from enumeration import FOR_ENCODINGS, case_name, enumeration, random_scores
-from hyperspan.inference import distribution
-from hyperspan.inference.automaton import chain_automaton, staircase_automaton
-from hyperspan.inference.best import best_of_block, best_tags_of
-from hyperspan.inference.best_reference import best_reference, best_tags_reference
-from hyperspan.inference.frontier import staircase_table
-from hyperspan.inference.paths import k_best_paths
+from enumeration import FOR_ENCODINGS, FOR_TAGS, case_name, enumeration, random_scores, single
+from hyperspan.inference.automaton import Automaton, chain_automaton, staircase_automaton
+from hyperspan.inference.numba.frontier import staircase_table
+from hyperspan.inference.numba.log_space import k_best_paths
+from hyperspan.inference.numba.viterbi import best_of_block, best_tags_of
+from hyperspan.inference.reference.algebra import k_best
+from hyperspan.inference.reference.automaton import arcs, total
 from hyperspan.structures import Staircase
 
 pytestmark = pytest.mark.kernel
@@ -36,19 +36,45 @@ def scores_of(kind: str, shape: tuple[int, int], seed: int) -> np.ndarray:
     return scores
 
 
+def best_reference(automaton: Automaton, scores: np.ndarray) -> tuple[float, tuple[tuple[int, int], ...]] | None:
+    """The best path, in plain words: of equal ones that whose last arcs come from lower states, then lower labels."""
+    best = {automaton.start: (0.0, ())}
+    for word, row in enumerate(scores.tolist()):
+        for phase in arcs(automaton):
+            after: dict = {}
+            for source, target, label, arc_score in phase:
+                if source in best:
+                    score, edges = best[source]
+                    if label >= 0:
+                        score, edges = score + (arc_score + row[label]), (*edges, (word, label))
+                    if score > after.get(target, (-np.inf,))[0]:
+                        after[target] = score, edges
+            best = after
+    found = None
+    for state in sorted(best):
+        if automaton.final[state] and (found is None or best[state][0] > found[0]):
+            found = best[state]
+    return None if found is None else (found[0], tuple(sorted(found[1])))
+
+
 @settings(max_examples=150)
 @given(staircase=st.sampled_from(STAIRCASES), n_words=st.integers(0, 5), kind=kinds, seed=st.integers(0, 9_999))
 def test_kernel_reference_and_k_best_agree_on_staircases(staircase, n_words, kind, seed) -> None:
     scores = scores_of(kind, (n_words, staircase.n_labels), seed)
+    automaton = staircase_automaton(staircase)
     (score,), labels = best_of_block(staircase_table(staircase), scores, np.array([0, n_words]))
-    by_reference = best_reference(staircase, scores.tolist())
-    ranked = k_best_paths(staircase_automaton(staircase), scores, 1)
+    by_reference = best_reference(automaton, scores)
+    ranked = k_best_paths(automaton, scores, 1)
     if by_reference is None:
         assert score == -np.inf
         assert not ranked
         return
     edges = sorted((word, int(label)) for word, row in enumerate(labels) for label in row if label >= 0)
     assert (score, tuple(edges)) == by_reference == (ranked[0].score, ranked[0].edges)
+    if kind == "numbers" and n_words < 4:
+        [(of_total, chosen)] = total(automaton, scores.tolist(), k_best(1))
+        assert score == pytest.approx(of_total)
+        assert tuple(edges) == tuple(sorted(chosen))
 
 
 @settings(max_examples=150)
@@ -56,25 +82,26 @@ def test_kernel_reference_and_k_best_agree_on_staircases(staircase, n_words, kin
 def test_kernel_reference_and_k_best_agree_on_tags(n_tags, n_words, kind, seed) -> None:
     scores = scores_of(kind, (n_words, n_tags), seed)
     transitions = scores_of(kind, (n_tags, n_tags), seed + 1)
+    automaton = chain_automaton(transitions)
     (score,), tags = best_tags_of(scores, transitions, np.array([0, n_words]))
-    by_reference = best_tags_reference(scores.tolist(), transitions.tolist())
-    ranked = k_best_paths(chain_automaton(transitions), scores, 1)
+    by_reference = best_reference(automaton, scores)
+    ranked = k_best_paths(automaton, scores, 1)
     if by_reference is None:
         assert score == -np.inf
         assert not ranked
         return
-    assert (score, tags.tolist()) == by_reference
-    assert (ranked[0].score, [label for _, label in ranked[0].edges]) == by_reference
+    assert (score, tuple(enumerate(tags.tolist()))) == by_reference == (ranked[0].score, ranked[0].edges)
 
 
-@pytest.mark.parametrize(("made", "n_words"), FOR_ENCODINGS, ids=case_name)
+@pytest.mark.parametrize(("made", "n_words"), [*FOR_ENCODINGS, *FOR_TAGS], ids=case_name)
 def test_nothing_is_better(made, n_words: int) -> None:
     everything = enumeration(made, n_words)
     for seed in range(3):
         scores = random_scores(np.random.default_rng(seed), made, n_words)
-        best = distribution(made, scores).best()
+        (best,) = single(made, scores).best()
         log_scores = everything.log_scores(scores)
         assert best.score == pytest.approx(log_scores.max(), rel=1e-12)
+        assert best.edges == everything.outcomes[log_scores.argmax()]
 
 
 def test_sentences_do_not_disturb_one_another() -> None:

@@ -1,4 +1,4 @@
-"""Sums along tags, and the probabilities of runs: what going through all sequences gives."""
+"""Messages along tags, and the probabilities of runs: what going through all sequences gives."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperspan.inference.batch import sum_batch
-from hyperspan.inference.tag_sums import probable_runs_kernel, run_prob_kernel, tag_sums
+from hyperspan.inference.automaton import chain_automaton
+from hyperspan.inference.numba.chain import chain_messages
+from hyperspan.inference.numba.log_space import log_messages
+from hyperspan.inference.numba.runs import probable_runs_kernel, run_prob_kernel
 from hyperspan.structures import Linear
 
 pytestmark = pytest.mark.kernel
@@ -47,27 +49,31 @@ def test_the_probability_of_a_run_is_that_of_the_sequences_that_have_it(types: t
         total += weight
         for run in runs_of(tags):
             exact[run] = exact.get(run, 0.0) + weight
-    sums = tag_sums(scores, transitions, np.array([0, 2, 2 + n_words, 3 + n_words]))
+    _, messages = chain_messages(scores, transitions, np.array([0, 2, 2 + n_words, 3 + n_words]))
     for (type_id, start, end), weight in exact.items():
-        prob = run_prob_kernel(sums, 2, 2 + n_words, 2 + start, 2 + end, type_id)
+        prob = run_prob_kernel(messages, 2, 2 + n_words, 2 + start, 2 + end, type_id)
         assert prob == pytest.approx(weight / total, rel=1e-12)
     for threshold in (0.001, 0.05, 0.3):
         runs, probs = np.empty((100, 3), dtype=np.int64), np.empty(100)
-        n_runs = probable_runs_kernel(sums, 2, 2 + n_words, threshold, runs, probs)
+        n_runs = probable_runs_kernel(messages, 2, 2 + n_words, threshold, runs, probs)
         found = dict(zip(map(tuple, runs[:n_runs].tolist()), probs[:n_runs].tolist(), strict=True))
         assert found == pytest.approx({run: w / total for run, w in exact.items() if w / total >= threshold}, rel=1e-12)
-        assert probable_runs_kernel(sums, 2, 2 + n_words, threshold, runs[: max(0, n_runs - 1)], probs) == (
+        assert probable_runs_kernel(messages, 2, 2 + n_words, threshold, runs[: max(0, n_runs - 1)], probs) == (
             -1 if n_runs else 0
         )
 
 
 @settings(max_examples=50)
 @given(lengths=st.lists(st.integers(0, 9), max_size=4), seed=st.integers(0, 999), n_types=st.integers(1, 2))
-def test_the_product_of_sums_is_the_probability_of_a_tag(lengths: list[int], seed: int, n_types: int) -> None:
+def test_the_product_of_messages_is_the_probability_of_a_tag(lengths: list[int], seed: int, n_types: int) -> None:
     structure, rng = Linear(("A", "B")[:n_types]), np.random.default_rng(seed)
-    first_word = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
-    scores = rng.normal(0.0, 3.0, (int(first_word[-1]), structure.n_labels))
+    pieces = [rng.normal(0.0, 3.0, (n_words, structure.n_labels)) for n_words in lengths]
     transitions = rng.normal(0.0, 2.0, (structure.n_labels, structure.n_labels))
-    sums = tag_sums(scores, transitions, first_word)
-    wanted = sum_batch(structure, scores, first_word, transitions=transitions).expected
-    np.testing.assert_allclose(sums.forward * sums.backward, wanted, rtol=1e-9, atol=1e-15)
+    scores = np.concatenate([np.zeros((0, structure.n_labels)), *pieces])
+    counts = np.zeros_like(transitions)
+    log_total, messages = chain_messages(scores, transitions, np.cumsum([0, *lengths]), counts)
+    in_logs = [log_messages(chain_automaton(transitions), piece) for piece in pieces]
+    assert log_total.tolist() == pytest.approx([one.log_total for one in in_logs], rel=1e-12)
+    wanted = np.concatenate([np.zeros((0, structure.n_labels)), *(one.marginals for one in in_logs)])
+    np.testing.assert_allclose(messages.alpha * messages.beta, wanted, rtol=1e-9, atol=1e-15)
+    assert counts.sum() == pytest.approx(sum(max(0, n_words - 1) for n_words in lengths))

@@ -1,0 +1,1 @@
+"""Helpers for compiled kernels, which know nothing of structures: vectors, exponentials, prefetching."""
