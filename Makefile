@@ -21,7 +21,7 @@ install:
 
 # Compiled first; then the kernels' own tests once more with the compiler off, which also shows what the loops cover.
 test: $(READY)
-	$(BIN)/python -m pytest -n 2 -q src tests
+	$(BIN)/python -m pytest -n 2 -q src benchmarks tests
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m kernel tests
 
 lint: $(READY)
@@ -37,7 +37,7 @@ fix: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m pip install -q -e ".[bench]"
-	$(BIN)/hyperspan bench --quick
+	$(BIN)/python -m benchmarks run --quick
 
 # The page about the commands is made from them, the pictures are drawn; then every block that a reader sees is run.
 docs: $(READY)

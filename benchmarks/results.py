@@ -1,105 +1,89 @@
-"""The results table of the README: train, predict and evaluate every structure with every way to read it.
+"""The results table of the README: train, predict and evaluate every structure with every decoder.
 
 Runs the commands a user would run, and nothing else:
 
     hyperspan train $CORPORA/chia/train.jsonl --dev $CORPORA/chia/dev.jsonl --structure shared -o MODEL
     hyperspan predict MODEL $CORPORA/chia/test.jsonl --decode probable -o PREDICTED
     hyperspan evaluate $CORPORA/chia/test.jsonl PREDICTED --json
-
-Usage: python benchmarks/results.py CORPORA [--corpus chia] [--structure shared] [--split test] [--json FILE]
 """
 
 from __future__ import annotations
 
-import argparse
 import json
-import subprocess
-import sys
 import tempfile
-import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from common import environment, write_json
+from benchmarks.commands import HYPERSPAN, run_python
+from hyperspan.errors import UsageError
 
+CORPORA = ("chia", "pgxcorpus")
 STRUCTURES = ("linear", "mention", "shared", "split")
 DECODERS = ("all", "enough", "probable")
+SPLITS = ("test", "dev")
+
+SCORES = ("all", "discontiguous_sentences", "discontiguous_mentions")
+
+HEAD = """\
+| corpus | structure | decoding | all mentions P / R / F1 | discontiguous sentences | discontiguous mentions |
+| --- | --- | --- | --- | --- | --- |"""
+
+Result = dict[str, Any]
 
 
-def hyperspan(*arguments: object) -> str:
-    """Run the command line and return what it prints."""
-    command = [str(Path(sys.executable).with_name("hyperspan")), "--quiet", *map(str, arguments)]
-    return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+def rows(
+    folder: Path, corpora: Sequence[str], structures: Sequence[str], split: str, options: Sequence[str] = ()
+) -> Iterator[Result]:
+    """Yield a row for each corpus, structure and decoder.
+
+    Raises
+    ------
+    UsageError
+        If a file is not there, or there is no such structure or split.
+    """
+    for structure in structures:
+        if structure not in STRUCTURES:
+            raise UsageError(f"there is no structure {structure!r}; expected one of {', '.join(STRUCTURES)}")
+    if split not in SPLITS:
+        raise UsageError(f"the split is {split!r}; expected one of {', '.join(SPLITS)}")
+    for corpus in corpora:
+        for part in ("train", "dev", split):
+            path = folder / corpus / f"{part}.jsonl"
+            if not path.is_file():
+                raise UsageError(f"there is no file '{path}'; expected a corpus as 'hyperspan convert' writes it")
+    with tempfile.TemporaryDirectory() as work:
+        for corpus in corpora:
+            for structure in structures:
+                yield from of_structure((folder / corpus).absolute(), structure, split, Path(work), options)
 
 
-def run(corpus: Path, structure: str, split: str, work: Path, options: list[str]) -> list[dict[str, Any]]:
-    """Train one structure and return a row for each way to read it."""
-    model, predicted = work / f"{corpus.name}.{structure}.model", work / "predicted.jsonl"
-    begin = time.perf_counter()
-    trained = json.loads(
-        hyperspan(
-            "train",
-            corpus / "train.jsonl",
-            "--dev",
-            corpus / "dev.jsonl",
-            "--structure",
-            structure,
-            "-o",
-            model,
-            "--json",
-            *options,
-        )
+def of_structure(corpus: Path, structure: str, split: str, work: Path, options: Sequence[str] = ()) -> Iterator[Result]:
+    """Train one structure and yield a row for each decoder."""
+    train, dev, gold = (str(corpus / f"{part}.jsonl") for part in ("train", "dev", split))
+    model, predicted = str(work / f"{corpus.name}.{structure}.model"), str(work / "predicted.jsonl")
+    printed, usage = run_python(
+        *HYPERSPAN, *("train", train, "--dev", dev, "--structure", structure, "-o", model, "--json"), *options
     )
-    seconds = time.perf_counter() - begin
-    rows = []
+    trained = json.loads(printed)
     for decode in DECODERS:
-        hyperspan("predict", model, corpus / f"{split}.jsonl", "--decode", decode, "-o", predicted)
-        scores = json.loads(hyperspan("evaluate", corpus / f"{split}.jsonl", predicted, "--json"))
-        rows.append(
-            {
-                "corpus": corpus.name,
-                "structure": structure,
-                "decode": decode,
-                "iterations": trained["iterations"],
-                "weights": trained["weights"],
-                "threshold": trained["threshold"],
-                "seconds": round(seconds, 1),
-                **{name: scores[name] for name in ("all", "discontiguous_sentences", "discontiguous_mentions")},
-            }
-        )
-        print(row_text(rows[-1]), flush=True)
-    return rows
+        run_python(*HYPERSPAN, "predict", model, gold, "--decode", decode, "-o", predicted)
+        scores = json.loads(run_python(*HYPERSPAN, "evaluate", gold, predicted, "--json")[0])
+        yield {
+            "corpus": corpus.name,
+            "structure": structure,
+            "decode": decode,
+            "iterations": trained["iterations"],
+            "weights": trained["weights"],
+            "threshold": trained["threshold"],
+            "seconds": round(usage.wall, 1),
+            **{name: scores[name] for name in SCORES},
+        }
 
 
-def row_text(row: dict[str, Any]) -> str:
+def row_text(row: Result) -> str:
     """Return a row of the table in Markdown."""
-    scores = [row[name] for name in ("all", "discontiguous_sentences", "discontiguous_mentions")]
     numbers = " | ".join(
-        " / ".join(f"{100 * score[key]:.1f}" for key in ("precision", "recall", "f1")) for score in scores
+        " / ".join(f"{100 * row[name][key]:.1f}" for key in ("precision", "recall", "f1")) for name in SCORES
     )
     return f"| {row['corpus']} | {row['structure']} | {row['decode']} | {numbers} |"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("corpora", type=Path, help="the folder that holds chia and pgxcorpus")
-    parser.add_argument("--corpus", action="append", help="which (default: chia, pgxcorpus)")
-    parser.add_argument("--structure", action="append", choices=STRUCTURES, help="which (default: all)")
-    parser.add_argument("--split", default="test", choices=("dev", "test"))
-    parser.add_argument("--option", action="append", default=[], help="passed on to train, as --option=--l2=auto")
-    parser.add_argument("--json", type=Path, help="also write the rows and the environment here")
-    arguments = parser.parse_args()
-    print(
-        "| corpus | structure | decoding | all mentions P / R / F1 | discontiguous sentences | discontiguous mentions |"
-    )
-    print("| --- | --- | --- | --- | --- | --- |", flush=True)
-    rows = []
-    with tempfile.TemporaryDirectory() as work:
-        for corpus in arguments.corpus or ("chia", "pgxcorpus"):
-            for structure in arguments.structure or STRUCTURES:
-                rows += run(arguments.corpora / corpus, structure, arguments.split, Path(work), arguments.option)
-    write_json(arguments.json, {"env": environment("numpy", "numba", "scipy", threads=2), "rows": rows})
-
-
-if __name__ == "__main__":
-    main()

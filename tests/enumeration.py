@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache, cached_property
 from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
 from brute_force import all_encodings, all_mentions, all_subsets
 from hyperspan import Mention
-from hyperspan.inference import Over
-from hyperspan.structures import Hypergraph, Linear, Staircase, decode_all, structure
+from hyperspan.inference import BatchDistribution, ScoreBatch, distribution
+from hyperspan.structures import Hypergraph, Linear, Staircase, structure
 from hyperspan.structures.structure import Encoding
 
 ONE, TWO = ("Finding",), ("Finding", "Drug")
@@ -62,10 +64,10 @@ class Enumeration:
     ----------
     structure : Hypergraph or Linear
     n_words : int
-    over : {"encodings", "mention-sets"}
+    over : {"encodings", "mention-sets", "derivations"}
     """
 
-    def __init__(self, structure: Hypergraph | Linear, n_words: int, over: Over = "encodings") -> None:
+    def __init__(self, structure: Hypergraph | Linear, n_words: int, over: str = "encodings") -> None:
         self.structure, self.n_words = structure, n_words
         self.outcomes: list[Encoding]
         self.sets: list[frozenset[Mention]] = []
@@ -96,7 +98,7 @@ class Enumeration:
         """The mentions of every outcome: the set itself, or all on some path of the encoding."""
         if self.sets:
             return self.sets
-        return [frozenset(decode_all(self.structure, edges).mentions) for edges in self.outcomes]
+        return [frozenset(self.structure.decode(edges, "all").mentions) for edges in self.outcomes]
 
     def log_scores(self, scores: NDArray[np.float64], transitions: NDArray[np.float64] | None = None) -> NDArray:
         """The score of every outcome."""
@@ -125,7 +127,7 @@ class Enumeration:
 
 
 @cache
-def enumeration(structure: Hypergraph | Linear, n_words: int, over: Over = "encodings") -> Enumeration:
+def enumeration(structure: Hypergraph | Linear, n_words: int, over: str = "encodings") -> Enumeration:
     """Return every outcome, found once."""
     return Enumeration(structure, n_words, over)
 
@@ -137,3 +139,28 @@ def random_scores(
     scores = rng.normal(scale=size, size=(n_words, structure.n_labels))
     scores[rng.random(scores.shape) < forbidden] = -np.inf
     return scores
+
+
+def batch_of(pieces: Sequence[NDArray[np.float64]], transitions: NDArray[np.float64] | None = None) -> ScoreBatch:
+    """Return the scores of sentences as a batch."""
+    first_word = np.cumsum([0, *map(len, pieces)])
+    return ScoreBatch(np.concatenate(pieces), first_word, np.zeros((0, 0)) if transitions is None else transitions)
+
+
+def single(
+    structure: Hypergraph | Linear,
+    scores: NDArray[np.float64],
+    over: str = "encodings",
+    transitions: NDArray[np.float64] | None = None,
+) -> BatchDistribution:
+    """Return the distribution over the outcomes of one sentence."""
+    return distribution(structure, ScoreBatch.of_sentence(scores, transitions), over)
+
+
+def chi_square(counts: NDArray[np.float64], probs: NDArray[np.float64]) -> float:
+    """Return how probable counts as odd as these are; rare outcomes are taken together."""
+    wanted = probs * counts.sum()
+    is_common = wanted >= 5
+    seen = [*counts[is_common], counts[~is_common].sum()]
+    expected = [*wanted[is_common], wanted[~is_common].sum()]
+    return float(stats.chisquare(seen, expected, sum_check=False).pvalue)

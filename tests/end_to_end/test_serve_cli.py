@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import http.client
-import importlib.util
 import json
 import os
 import re
@@ -18,12 +17,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from benchmarks.load import load, memory_of
 
 from hyperspan import Recognizer
 from hyperspan.corpora import demo
 from hyperspan.errors import install_command
 
-ROOT = Path(__file__).parents[2]
 RUN = "from hyperspan.cli import main; main()"
 SMALL_DEMO = "from hyperspan.cli import demo, main, serve; demo.MAX_ITERATIONS = 3; serve._DEMO_DOCUMENTS = 12; main()"
 TEXT = "Left and right kidneys are enlarged. No fever."
@@ -200,23 +199,11 @@ def test_without_the_extra_it_says_what_to_install(model):
     assert message in failed(model, code=code)
 
 
-@pytest.fixture(scope="module")
-def load_server() -> Any:
-    """The load test of the benchmarks."""
-    spec = importlib.util.spec_from_file_location("load_server", ROOT / "benchmarks" / "load_server.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["load_server"] = module
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_many_clients_at_once_get_their_answers(load_server, server):
-    warm = asyncio.run(load_server.load(server.port, 100, 2))
-    before = load_server.memory_of(server.process.pid)
-    outcome = asyncio.run(load_server.load(server.port, 200, 3))
-    after = load_server.memory_of(server.process.pid)
+def test_many_clients_at_once_get_their_answers(server):
+    warm = asyncio.run(load(server.port, 100, 2))
+    before = memory_of(server.process.pid)
+    outcome = asyncio.run(load(server.port, 200, 3))
+    after = memory_of(server.process.pid)
     assert warm.statuses == {"200": 200}
     assert outcome.statuses == {"200": 600}
     if before is not None:

@@ -15,14 +15,15 @@ import hyperspan
 ROOT = Path(hyperspan.__file__).parent
 
 STEPS = (
-    ("environment", "errors", "prefetching", "threads"),
-    ("diagnostics", "files"),
+    ("compiled", "environment", "errors", "threads"),
+    ("diagnostics", "files", "schema"),
     ("mentions",),
     ("corpora", "text", "structures", "evaluation"),
     ("inference", "features"),
+    ("scoring",),
     ("learning", "ambiguity", "render"),
     ("recognizer",),
-    ("bench", "experiments", "server", "neural", "integrations"),
+    ("experiments", "server", "neural", "integrations"),
     ("cli",),
 )
 """What may be imported by what stands below it in this list; what stands side by side keeps to itself."""
@@ -82,6 +83,45 @@ def test_imports_point_one_way(path):
         elif STEP_OF[other] >= STEP_OF[own]:
             wrong.append(f"line {line}: {own} imports {name}")
     assert not wrong
+
+
+STRUCTURES_AND_SCORERS = {"Hypergraph", "Linear", "LinearScorer", "Staircase"}
+
+
+def asked_for(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Yield the line and name of every class that code asks whether something is one of."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("isinstance", "issubclass"):
+            classes: list[ast.AST] = list(node.args[1:])
+        elif isinstance(node, ast.MatchClass):
+            classes = [node.cls]
+        else:
+            continue
+        for part in (part for one in classes for part in ast.walk(one)):
+            if isinstance(part, ast.Name | ast.Attribute):
+                yield node.lineno, part.id if isinstance(part, ast.Name) else part.attr
+
+
+@pytest.mark.parametrize(
+    "path", [path for path in MODULES if path.parent.name != "structures"], ids=lambda path: str(path.relative_to(ROOT))
+)
+def test_nobody_asks_which_structure_or_scorer_it_is(path):
+    """Structures and scorers say what they can do; whoever asks for the class would not know a new one."""
+    asked = asked_for(ast.parse(path.read_text(encoding="utf-8")))
+    assert not [found for found in asked if found[1] in STRUCTURES_AND_SCORERS]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "isinstance(made, Linear)",
+        "isinstance(\n    made,\n    (int, structures.Hypergraph),\n)",
+        "issubclass(kind, int | LinearScorer)",
+        "match made:\n    case Linear(): pass",
+    ],
+)
+def test_the_reader_sees_every_way_to_ask(code):
+    assert STRUCTURES_AND_SCORERS & {name for _, name in asked_for(ast.parse(code))}
 
 
 def test_the_reader_of_imports_sees_all_kinds(tmp_path, monkeypatch):

@@ -9,7 +9,14 @@ Examples
 4.2922
 """
 
-from hyperspan.ambiguity.counts import STRUCTURES, canonical_encodings, count_table, mention_sets_log2
+from hyperspan.ambiguity.counts import (
+    STRUCTURES,
+    canonical_encodings,
+    count_encodings,
+    count_mention_sets,
+    count_table,
+    mention_sets_log2,
+)
 from hyperspan.ambiguity.growth import eigenvalues, growth_log2, growth_table, relative_ambiguity
 from hyperspan.ambiguity.matrices import (
     TransitionMatrix,
@@ -31,6 +38,8 @@ __all__ = [
     "TransitionMatrix",
     "canonical_encodings",
     "canonical_tags",
+    "count_encodings",
+    "count_mention_sets",
     "count_readings",
     "count_table",
     "eigenvalues",

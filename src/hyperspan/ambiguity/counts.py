@@ -7,9 +7,16 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from hyperspan.ambiguity.matrices import chosen, phase_of, started
+import numpy as np
+
+from hyperspan.ambiguity.matrices import across
 from hyperspan.ambiguity.tag_language import canonical_tags
 from hyperspan.errors import StructureError, UsageError
+from hyperspan.inference.automaton import node_phase, staircase_automaton, start_phase
+from hyperspan.inference.reference.algebra import COUNT
+from hyperspan.inference.reference.automaton import total
+from hyperspan.inference.reference.derivations import derivations_total
+from hyperspan.structures.hypergraph import Hypergraph
 from hyperspan.structures.staircase import Staircase
 
 STRUCTURES = ("linear", "mention", "shared", "split")
@@ -101,13 +108,12 @@ def staircase_counts(staircase: Staircase, max_words: int) -> tuple[int, ...]:
 
 
 def _sweep(staircase: Staircase, max_words: int) -> Iterator[int]:
-    nodes = list(reversed(range(staircase.n_nodes)))
-    phases = {node: phase_of(staircase.edges, node) for node in nodes}
-    ways = {0: 1}
+    nodes = reversed(range(staircase.n_nodes))
+    phases = [start_phase(staircase.n_nodes), *(node_phase(staircase.edges, staircase.n_nodes, node) for node in nodes)]
+    ways = np.zeros(1 << staircase.n_nodes, dtype=object)
+    ways[0] = 1
     for _ in range(max_words):
-        ways = started(ways)
-        for node in nodes:
-            ways = chosen(ways, node, phases[node])
+        ways = across(ways, phases)
         yield ways[0]
 
 
@@ -120,3 +126,38 @@ def mention_sets_log2(n_words: int, max_components: int = 3) -> int:
     [1, 3, 7, 15, 31]
     """
     return sum(math.comb(n_words + 1, 2 * n_parts) for n_parts in range(1, max_components + 1))
+
+
+def count_encodings(structure: Hypergraph, n_words: int) -> int:
+    """Count the distinct encodings of a sentence: M_Sh(n), M_Sp(n) and their relatives.
+
+    Examples
+    --------
+    >>> from hyperspan.structures.hypergraph import shared_structure, split_structure
+    >>> [count_encodings(shared_structure(["Finding"]), n) for n in range(1, 7)]
+    [2, 8, 80, 3584, 533504, 371425280]
+    >>> [count_encodings(split_structure(["Finding"]), n) for n in range(1, 7)]
+    [2, 8, 80, 6656, 2367488, 29700128768]
+    """
+    return math.prod(
+        total(staircase_automaton(block.staircase), _zeros(block.staircase, n_words), COUNT)
+        for block in structure.blocks
+    )
+
+
+def count_mention_sets(structure: Hypergraph, n_words: int) -> int:
+    """Count the sets of mentions that a structure can write: N(n) for one type.
+
+    Examples
+    --------
+    >>> from hyperspan.structures.hypergraph import shared_structure
+    >>> count_mention_sets(shared_structure(["Finding"]), 5) == 2**31
+    True
+    """
+    return math.prod(
+        derivations_total(block.staircase, _zeros(block.staircase, n_words), COUNT) for block in structure.blocks
+    )
+
+
+def _zeros(staircase: Staircase, n_words: int) -> list[list[float]]:
+    return [[0.0] * staircase.n_labels] * n_words

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hyperspan.inference.automaton import Phase, node_phase, start_phase
 from hyperspan.structures.staircase import STAY, STEP, Staircase, node_name
 
 Edges = Sequence[tuple[int, int]]
@@ -138,57 +140,25 @@ def largest_eigenvalue(entries: Sequence[Sequence[int]]) -> float:
     return float(np.linalg.eigvals(np.array(entries, dtype=np.float64)).real.max())
 
 
+def across(ways: NDArray[np.object_], phases: Sequence[Phase]) -> NDArray[np.object_]:
+    """Return in how many ways each state is reached through some phases, given those to be in each before.
+
+    Both have shape (n_states,), or (n_states, n_columns) for several beginnings at once; the integers are exact.
+    """
+    for phase in phases:
+        before, ways = ways, np.zeros(ways.shape, dtype=object)
+        np.add.at(ways, phase[:, 0], before[phase[:, 1]])
+    return ways
+
+
 def _matrix(edges: Edges, names: Sequence[str], *, with_starts: bool) -> TransitionMatrix:
     n_nodes = len(names)
-    n_states = 1 << n_nodes
-    phases = [phase_of(edges, node) for node in reversed(range(n_nodes))]
-    order = [_reversed_bits(state, n_nodes) for state in range(n_states)]
-    rows = []
-    for state in order:
-        ways = {state: 1}
-        for node, options in zip(reversed(range(n_nodes)), phases, strict=True):
-            ways = chosen(ways, node, options)
-        if with_starts:
-            ways = started(ways)
-        elif not state:
-            ways = {}  # without starts nothing follows when no node is active
-        rows.append(tuple(ways.get(after, 0) for after in order))
+    phases = [node_phase(edges, n_nodes, node) for node in reversed(range(n_nodes))]
+    if with_starts:
+        phases.append(start_phase(n_nodes))
+    entries = across(np.eye(1 << n_nodes, dtype=object), phases).T
+    if not with_starts:
+        entries[0] = 0  # nothing follows when no node is active
+    order = [sum((state >> bit & 1) << (n_nodes - 1 - bit) for bit in range(n_nodes)) for state in range(1 << n_nodes)]
     states = tuple(tuple(name for node, name in enumerate(names) if state >> node & 1) for state in order)
-    return TransitionMatrix(states, tuple(rows))
-
-
-def _reversed_bits(state: int, n_bits: int) -> int:
-    return sum((state >> bit & 1) << (n_bits - 1 - bit) for bit in range(n_bits))
-
-
-def phase_of(edges: Edges, node: int) -> list[tuple[int, int]]:
-    """Return what the edges of a node make active at the next word, as ``(bits, number of edges)``."""
-    options: dict[int, int] = {}
-    for parent, children in edges:
-        if parent == node:
-            bits = (1 << node if children & STAY else 0) | (2 << node if children & STEP else 0)
-            options[bits] = options.get(bits, 0) + 1
-    return list(options.items())
-
-
-def chosen(ways: dict[int, int], node: int, options: Sequence[tuple[int, int]]) -> dict[int, int]:
-    """Choose an edge of a node wherever it is active; nodes above it describe the next word already."""
-    bit = 1 << node
-    after: dict[int, int] = {}
-    for state, number in ways.items():
-        if not state & bit:
-            after[state] = after.get(state, 0) + number
-            continue
-        for bits, n_edges in options:
-            target = (state & ~bit) | bits
-            after[target] = after.get(target, 0) + number * n_edges
-    return after
-
-
-def started(ways: dict[int, int]) -> dict[int, int]:
-    """Choose whether a mention starts at the word."""
-    after: dict[int, int] = {}
-    for state, number in ways.items():
-        for target in (state, state | 1):
-            after[target] = after.get(target, 0) + number
-    return after
+    return TransitionMatrix(states, tuple(map(tuple, entries[np.ix_(order, order)].tolist())))

@@ -12,7 +12,6 @@ import typer
 from hyperspan import __version__
 from hyperspan.cli import (
     ambiguity,
-    bench,
     brown,
     check,
     convert,
@@ -63,7 +62,6 @@ app.command("brown", rich_help_panel=_RESOURCES)(brown.brown)
 app.add_typer(lexicon.app, name="lexicon", rich_help_panel=_RESOURCES)
 app.add_typer(ambiguity.app, name="ambiguity", rich_help_panel="Theory")
 app.add_typer(experiment.app, name="experiment", rich_help_panel="Theory")
-app.command("bench", rich_help_panel="Measurements")(bench.bench)
 make_plain(app)
 
 

@@ -32,14 +32,14 @@ _vector = _VectorType()
 
 
 @register_model(_VectorType)
-class _VectorModel(models.PrimitiveModel):  # type: ignore[misc]
+class _VectorModel(models.PrimitiveModel):
     def __init__(self, manager: Any, kind: Any) -> None:
         super().__init__(manager, kind, _LLVM)
 
 
 @infer_global(operator.add)
 @infer_global(operator.mul)
-class _Arithmetic(ConcreteTemplate):  # type: ignore[misc]
+class _Arithmetic(ConcreteTemplate):
     cases = [signature(_vector, _vector, _vector)]  # noqa: RUF012 - numba's form
 
 

@@ -15,7 +15,6 @@ Examples
 array([3584.])
 """
 
-from hyperspan.inference.counting import count_encodings, count_mention_sets
 from hyperspan.inference.decoders import DECODERS, Decoder, check_decoder, register_decoder
 from hyperspan.inference.distribution import BatchDistribution, Marginals
 from hyperspan.inference.likelihood import Gold, Loss, encode_gold, negative_log_likelihood
@@ -41,8 +40,6 @@ __all__ = [
     "Outcome",
     "ScoreBatch",
     "check_decoder",
-    "count_encodings",
-    "count_mention_sets",
     "current_name",
     "distribution",
     "distribution_class",

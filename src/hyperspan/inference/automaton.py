@@ -8,6 +8,7 @@ are sums, maxima and samples over outcomes. A new structure needs a builder here
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -15,6 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.structures.staircase import NO_START, START, STAY, STEP, Staircase
+
+Phase = NDArray[np.int64]
+"""Arcs, a row each: the state an arc leads to, the state it comes from, and its label, -1 for none."""
 
 
 class Automaton(NamedTuple):
@@ -42,6 +46,11 @@ class Automaton(NamedTuple):
     arc_label: NDArray[np.int64]
     arc_score: NDArray[np.float64]
 
+    @property
+    def n_arcs(self) -> int:
+        """How many arcs there are."""
+        return len(self.arc_from)
+
 
 @lru_cache(maxsize=64)
 def staircase_automaton(staircase: Staircase) -> Automaton:
@@ -53,53 +62,49 @@ def staircase_automaton(staircase: Staircase) -> Automaton:
     >>> automaton.n_states, automaton.n_phases, len(automaton.arc_from)
     (32, 6, 512)
     """
-    n_states = 1 << staircase.n_nodes
-    phases: list[list[tuple[int, int, int]]] = [[]]
-    for state in range(n_states):
-        phases[0].append((state, state, NO_START))
-        phases[0].append((state | 1, state, START))
-    for node in reversed(range(staircase.n_nodes)):
-        bit = 1 << node
-        arcs = [(state, state, -1) for state in range(n_states) if not state & bit]
-        for label, (parent, children) in enumerate(staircase.edges, start=2):
-            if parent == node:
-                added = (bit if children & STAY else 0) | (bit << 1 if children & STEP else 0)
-                arcs += [((state & ~bit) | added, state, label) for state in range(n_states) if state & bit]
-        phases.append(arcs)
-    final = np.zeros(n_states, dtype=np.bool_)
-    final[0] = True
-    return _automaton(n_states, 0, final, phases, np.zeros(sum(map(len, phases))))
+    n_nodes = staircase.n_nodes
+    phases = [start_phase(n_nodes)]
+    phases += [node_phase(staircase.edges, n_nodes, node) for node in reversed(range(n_nodes))]
+    is_final = np.arange(1 << n_nodes) == 0
+    return _automaton(1 << n_nodes, 0, is_final, phases, np.zeros(sum(map(len, phases))))
+
+
+def start_phase(n_nodes: int) -> Phase:
+    """Return the arcs with which T chooses whether a mention starts at a word."""
+    states = np.arange(1 << n_nodes)
+    return np.concatenate([_arcs(states, states, NO_START), _arcs(states | 1, states, START)])
+
+
+def node_phase(edges: Sequence[tuple[int, int]], n_nodes: int, node: int) -> Phase:
+    """Return the arcs with which a node, where it is active, chooses among its edges, given as ``(node, children)``."""
+    states, bit = np.arange(1 << n_nodes), 1 << node
+    active, passive = states[states & bit > 0], states[states & bit == 0]
+    phase = [_arcs(passive, passive, -1)]
+    for label, (parent, children) in enumerate(edges, start=2):
+        if parent == node:
+            added = (bit if children & STAY else 0) | (bit << 1 if children & STEP else 0)
+            phase.append(_arcs((active & ~bit) | added, active, label))
+    return np.concatenate(phase)
+
+
+def _arcs(into: NDArray[np.int64], source: NDArray[np.int64], label: int) -> Phase:
+    return np.column_stack([into, source, np.full(len(into), label)])
 
 
 def chain_automaton(transitions: NDArray[np.float64]) -> Automaton:
     """Return the automaton whose paths are tag sequences; its last state stands before the first word."""
     n_tags = len(transitions)
-    arcs = [(tag, before, tag) for tag in range(n_tags) for before in range(n_tags + 1)]
+    into, source = np.divmod(np.arange(n_tags * (n_tags + 1)), n_tags + 1)
     scores = np.vstack([transitions, np.zeros((1, n_tags))]).T.reshape(-1)
-    return _automaton(n_tags + 1, n_tags, np.ones(n_tags + 1, dtype=np.bool_), [arcs], scores)
+    is_final = np.ones(n_tags + 1, dtype=np.bool_)
+    return _automaton(n_tags + 1, n_tags, is_final, [np.column_stack([into, source, into])], scores)
 
 
 def _automaton(
-    n_states: int,
-    start: int,
-    final: NDArray[np.bool_],
-    phases: list[list[tuple[int, int, int]]],
-    scores: NDArray[np.float64],
+    n_states: int, start: int, final: NDArray[np.bool_], phases: Sequence[Phase], scores: NDArray[np.float64]
 ) -> Automaton:
-    arcs = np.array(
-        [(phase * n_states + into, source, label) for phase, arcs in enumerate(phases) for into, source, label in arcs],
-        dtype=np.int64,
-    )
-    order = np.lexsort((arcs[:, 2], arcs[:, 1], arcs[:, 0]))
-    arcs = arcs[order]
-    first_arc = np.searchsorted(arcs[:, 0], np.arange(len(phases) * n_states + 1))
-    return Automaton(
-        n_states,
-        len(phases),
-        start,
-        final,
-        first_arc.astype(np.int64),
-        np.ascontiguousarray(arcs[:, 1]),
-        np.ascontiguousarray(arcs[:, 2]),
-        np.ascontiguousarray(scores[order], dtype=np.float64),
-    )
+    into = np.concatenate([number * n_states + phase[:, 0] for number, phase in enumerate(phases)])
+    source, label = np.concatenate([phase[:, 1:] for phase in phases]).T
+    order = np.lexsort((label, source, into))
+    first_arc = np.searchsorted(into[order], np.arange(len(phases) * n_states + 1))
+    return Automaton(n_states, len(phases), start, final, first_arc, source[order], label[order], scores[order])

@@ -139,6 +139,7 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
         StructureError
             If a mention has a type that is not in the structure, or ends beyond its sentence.
         """
+        self.check_mentions(mentions)
         return [
             [self.sentence(number).joint_probs([[mention]])[0] for mention in here]
             for number, here in enumerate(mentions)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
-from hyperspan.inference.automaton import staircase_automaton
+from hyperspan.inference.automaton import Automaton, staircase_automaton
 from hyperspan.inference.distribution import NO_OUTCOME, BatchDistribution, Marginals, check_at_least_one
 from hyperspan.inference.mention_rows import MentionRows, joined_rows
 from hyperspan.inference.numba.frontier import staircase_table
-from hyperspan.inference.numba.log_space import LogMessages, k_best_paths, log_messages, sample_paths
-from hyperspan.inference.numba.mention_marginals import SLACK, mention_log_probs_kernel, probable_kernel
+from hyperspan.inference.numba.log_space import k_best_paths, log_messages, sample_paths
+from hyperspan.inference.numba.mention_marginals import SLACK, Found, Paths, mention_log_probs_kernel, probable_kernel
 from hyperspan.inference.numba.viterbi import best_of_block, take_plain_kernel
 from hyperspan.inference.outcomes import Outcome, bounded, combine, most_probable, score_of
 from hyperspan.inference.reference.mention_marginals import ClampedSums
@@ -38,44 +38,40 @@ class Encodings(BatchDistribution[Hypergraph]):
     name = "encodings"
 
     def log_partition(self) -> NDArray[np.float64]:
-        log_partition = np.empty((len(self.structure.blocks), self.batch.n_sentences))
-        for sums in sums_over(self.structure, self.batch):
-            log_total, given_up = sums.run(self.batch, self.batch.scores[:0])
-            log_partition[sums.block, sums.sentence] = log_total
-            for number in given_up.tolist():
-                block, sentence = sums.block[number], sums.sentence[number]
-                log_partition[block, sentence] = self._log_messages(block, sentence).log_total
-        return log_partition.sum(axis=0)
+        total: NDArray[np.float64] = self._log_totals(self.batch.scores[:0]).sum(axis=0)
+        return total
 
     def marginals(self) -> Marginals:
-        log_partition = np.empty((len(self.structure.blocks), self.batch.n_sentences))
         edges = np.empty(self.batch.scores.shape)
-        for sums in sums_over(self.structure, self.batch):
-            log_total, given_up = sums.run(self.batch, edges)
-            log_partition[sums.block, sums.sentence] = log_total
-            for number in given_up.tolist():
-                block, sentence = sums.block[number], sums.sentence[number]
-                messages = self._log_messages(block, sentence)
-                log_partition[block, sentence] = messages.log_total
-                self._block_scores(block, sentence, edges)[:] = messages.marginals
-        total = log_partition.sum(axis=0)
+        total = self._log_totals(edges).sum(axis=0)
         for sentence in np.flatnonzero(total == -np.inf):  # one block may leave nothing possible for the others
             edges[self.batch.first_word[sentence] : self.batch.first_word[sentence + 1]] = 0.0
         return Marginals(total, edges, np.zeros((0, 0)))
 
-    def _block_scores(
-        self, block: int, sentence: int, values: NDArray[np.float64] | None = None
-    ) -> NDArray[np.float64]:
-        """Return the rows and columns of a block in a sentence, of the scores or other values."""
-        chosen, first_word = self.structure.blocks[block], self.batch.first_word
-        labels = slice(chosen.first_label, chosen.first_label + chosen.staircase.n_labels)
-        return (self.batch.scores if values is None else values)[
-            first_word[sentence] : first_word[sentence + 1], labels
-        ]
+    def _log_totals(self, marginals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log totals of all blocks and sentences, and set the marginals unless that array is empty."""
+        log_totals = np.empty((len(self.structure.blocks), self.batch.n_sentences))
+        for sums in sums_over(self.structure, self.batch):
+            log_totals[sums.block, sums.sentence] = sums.run(self.batch, marginals)
+            for number in sums.given_up:
+                block, sentence = sums.block[number], sums.sentence[number]
+                messages = log_messages(self._automaton(block), self._of_block(block, sentence, self.batch.scores))
+                log_totals[block, sentence] = messages.log_total
+                if len(marginals):
+                    self._of_block(block, sentence, marginals, is_view=True)[:] = messages.marginals
+        return log_totals
 
-    def _log_messages(self, block: int, sentence: int) -> LogMessages:
-        automaton = staircase_automaton(self.structure.blocks[block].staircase)
-        return log_messages(automaton, np.ascontiguousarray(self._block_scores(block, sentence)))
+    def _automaton(self, block: int) -> Automaton:
+        return staircase_automaton(self.structure.blocks[block].staircase)
+
+    def _of_block(
+        self, block: int, sentence: int, values: NDArray[np.float64], *, is_view: bool = False
+    ) -> NDArray[np.float64]:
+        """Return the rows and columns of a block in a sentence, as a copy for kernels or as a view to be set."""
+        chosen = self.structure.blocks[block]
+        words = slice(self.batch.first_word[sentence], self.batch.first_word[sentence + 1])
+        here = values[words, chosen.first_label : chosen.first_label + chosen.staircase.n_labels]
+        return here if is_view else np.ascontiguousarray(here)
 
     # Best, k best, samples
 
@@ -106,9 +102,8 @@ class Encodings(BatchDistribution[Hypergraph]):
         for sentence in range(self.batch.n_sentences):
             combined = [Outcome(0.0, ())]
             for number, block in enumerate(self.structure.blocks):
-                automaton = staircase_automaton(block.staircase)
-                scores = np.ascontiguousarray(self._block_scores(number, sentence))
-                combined = combine(combined, k_best_paths(automaton, scores, k, block.first_label), k)
+                scores = self._of_block(number, sentence, self.batch.scores)
+                combined = combine(combined, k_best_paths(self._automaton(number), scores, k, block.first_label), k)
             found.append([replace(outcome, edges=tuple(sorted(outcome.edges))) for outcome in combined])
         return found
 
@@ -119,9 +114,10 @@ class Encodings(BatchDistribution[Hypergraph]):
             rng = np.random.default_rng(seed)
             edges: list[list[tuple[int, int]]] = [[] for _ in range(n_samples)]
             for number, block in enumerate(self.structure.blocks):
-                automaton = staircase_automaton(block.staircase)
-                scores = np.ascontiguousarray(self._block_scores(number, sentence))
-                for drawn, into in zip(sample_paths(automaton, scores, n_samples, rng), edges, strict=True):
+                scores = self._of_block(number, sentence, self.batch.scores)
+                for drawn, into in zip(
+                    sample_paths(self._automaton(number), scores, n_samples, rng), edges, strict=True
+                ):
                     into.extend((word, block.first_label + label) for word, label in drawn)
             scores = self.batch.sentence(sentence).scores
             found.append([Outcome(score_of(scores, into), tuple(sorted(into))) for into in edges])
@@ -138,12 +134,12 @@ class Encodings(BatchDistribution[Hypergraph]):
         if len(self.structure.blocks) > 1:  # most types have no mention in most sentences
             wanted = self.chance_of_mentions() >= threshold * (1.0 - SLACK)
         for sums in sums_over(self.structure, self.batch, wanted):
-            given_up = self._find_probable(sums, threshold, limit, marginals, was_cut, found)
-            for number in given_up.tolist():
+            self._find_probable(sums, threshold, limit, marginals, was_cut, found)
+            for number in sums.given_up:
                 block, sentence = self.structure.blocks[sums.block[number]], sums.sentence[number]
                 clamped = self._clamped(sums.block[number], sentence)
-                paths, cut = clamped.probable(threshold, steps_for(sums.table.n_nodes) // 10, limit)
-                found[sentence] += [Mention(block.type, parts, prob) for parts, prob in paths]
+                mentions, cut = clamped.probable(block.type, threshold, steps_for(sums.table.n_nodes) // 10, limit)
+                found[sentence] += mentions
                 was_cut[sentence] |= cut
         return [
             most_probable(here, limit, is_cut) if is_possible else Decoded(())
@@ -159,9 +155,8 @@ class Encodings(BatchDistribution[Hypergraph]):
         has_words = self.batch.lengths > 0
         first_words = self.batch.first_word[:-1][has_words]
         for sums in sums_over(self.structure, self.batch):
-            log_total, given_up = sums.run(self.batch, self.batch.scores[:0])
-            chance[sums.block, sums.sentence] = log_total
-            chance[sums.block[given_up], sums.sentence[given_up]] = np.nan
+            chance[sums.block, sums.sentence] = sums.run(self.batch, self.batch.scores[:0])
+            chance[sums.block[sums.given_up], sums.sentence[sums.given_up]] = np.nan
         nothing = np.zeros(chance.shape)
         labels = [block.first_label for block in self.structure.blocks]
         if len(first_words):
@@ -178,42 +173,34 @@ class Encodings(BatchDistribution[Hypergraph]):
         marginals: NDArray[np.float64],
         was_cut: NDArray[np.bool_],
         found: list[list[Mention]],
-    ) -> NDArray[np.int64]:
-        """Append the probable mentions of sums that can be made in scaled products; return which cannot."""
-        log_total, is_done = sums.results()
-        cut = np.zeros(len(is_done), dtype=np.bool_)
+    ) -> None:
+        """Append the probable mentions of sums that can be made in scaled products."""
+        cut = np.zeros(sums.n_padded, dtype=np.bool_)
         capacity = _ROOM + sums.width * limit
         rows, probs = MentionRows.room(capacity, self.structure), np.empty(capacity)
-        work = sums.workspace(keeps_beta=True)
-        at = 0
-        while at < len(is_done):
+        work, paths = sums.workspace(keeps_beta=True), Paths.of(sums.table, self.batch.longest)
+        room = Found(rows.sentence, probs, rows.n_parts, rows.parts)
+        at, most_steps = 0, steps_for(sums.table.n_nodes)
+        while at < sums.n_padded:
             with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
                 at, n_found = probable_kernel(
                     sums.table,
                     self.batch.scores,
-                    sums.first,
-                    sums.n_words,
-                    sums.first_label,
-                    sums.width,
+                    sums.arrays,
                     at,
                     threshold,
-                    steps_for(sums.table.n_nodes),
+                    most_steps,
                     limit,
                     work,
+                    paths,
                     marginals,
-                    log_total,
-                    is_done,
                     cut,
-                    probs,
-                    rows.sentence,
-                    rows.n_parts,
-                    rows.parts,
+                    room,
                 )
             here = rows.chosen(slice(n_found))
             here = here._replace(block=sums.block[here.sentence], sentence=sums.sentence[here.sentence])
             here.append_to(found, self.structure, probs[:n_found])
         np.logical_or.at(was_cut, sums.sentence, cut[: len(sums)])
-        return np.flatnonzero(~is_done[: len(sums)])
 
     def read_best(self, reading: Reading) -> list[Decoded]:
         """Return the mentions of the best encoding of each sentence, with their probabilities.
@@ -278,32 +265,29 @@ class Encodings(BatchDistribution[Hypergraph]):
             order = np.argsort(whose, kind="stable")
             order = order[np.searchsorted(whose[order], 0) :]
             log_probs[order] = self._log_probs(sums, rows.chosen(order), whose[order], marginals)
-        return np.exp(np.minimum(log_probs, 0.0))
+        probs: NDArray[np.float64] = np.exp(np.minimum(log_probs, 0.0))
+        return probs
 
     def _log_probs(
         self, sums: Sums, rows: MentionRows, whose: NDArray[np.int64], marginals: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the log probabilities of mentions, in the order of the sums that they belong to."""
-        log_probs, first_mention = np.empty(rows.n_rows), np.searchsorted(whose, np.arange(len(sums.first) + 1))
-        log_total, is_done = sums.results()
+        log_probs = np.empty(rows.n_rows)
+        first_mention = np.searchsorted(whose, np.arange(sums.n_padded + 1))
         with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
             mention_log_probs_kernel(
                 sums.table,
                 self.batch.scores,
-                sums.first,
-                sums.n_words,
-                sums.first_label,
-                sums.width,
+                sums.arrays,
                 sums.workspace(keeps_beta=True),
+                Paths.of(sums.table, 0),
                 marginals,
-                log_total,
-                is_done,
                 first_mention,
                 rows.n_parts,
                 rows.parts,
                 log_probs,
             )
-        for number in np.flatnonzero(~is_done[: len(sums)]).tolist():
+        for number in sums.given_up:
             clamped = self._clamped(sums.block[number], sums.sentence[number])
             for row in range(first_mention[number], first_mention[number + 1]):
                 log_probs[row] = clamped.log_prob(rows.parts[row, : rows.n_parts[row]].tolist())
@@ -326,9 +310,8 @@ class Encodings(BatchDistribution[Hypergraph]):
 
     def _clamped(self, block: int, sentence: int) -> ClampedSums:
         """Return what answers questions about mentions of one block and sentence in log space."""
-        staircase = self.structure.blocks[block].staircase
-        scores = np.ascontiguousarray(self._block_scores(block, sentence))
-        return ClampedSums(staircase, staircase_automaton(staircase), scores)
+        scores = self._of_block(block, sentence, self.batch.scores)
+        return ClampedSums(self.structure.blocks[block].staircase, self._automaton(block), scores)
 
 
 def steps_for(n_nodes: int) -> int:

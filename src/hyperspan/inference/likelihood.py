@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -97,13 +96,15 @@ def negative_log_likelihood(distribution: BatchDistribution[Structure], gold: Go
     80
     """
     marginals = distribution.marginals()
-    value = float(marginals.log_partition.sum())
-    value -= float(subtract_gold_kernel(gold.word, gold.label, distribution.batch.scores, marginals.edges))
+    scores, edges = distribution.batch.scores, marginals.edges
+    places = gold.word * edges.shape[1] + gold.label
+    np.subtract.at(edges.reshape(-1), places, 1.0)
+    value = float(marginals.log_partition.sum() - scores.reshape(-1)[places].sum())
     if marginals.transitions.size:
         before, after = _gold_transitions(gold)
         np.add.at(marginals.transitions, (before, after), -1.0)
         value -= float(distribution.batch.transitions[before, after].sum())
-    return Loss(value, marginals.edges, marginals.transitions)
+    return Loss(value, edges, marginals.transitions)
 
 
 def _gold_transitions(gold: Gold) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
@@ -112,13 +113,3 @@ def _gold_transitions(gold: Gold) -> tuple[NDArray[np.int32], NDArray[np.int32]]
     starts = gold.first_word[:-1]
     follows[starts[starts < len(gold.label)]] = False
     return gold.label[np.flatnonzero(follows) - 1], gold.label[follows]
-
-
-@numba.njit(nogil=True, cache=True)
-def subtract_gold_kernel(word, label, scores, counts):
-    """Subtract the gold edges from counts (n_words, n_labels), and return the sum of their scores."""
-    total = 0.0
-    for edge in range(word.shape[0]):
-        total += scores[word[edge], label[edge]]
-        counts[word[edge], label[edge]] -= 1.0
-    return total

@@ -6,9 +6,11 @@ of a mention is a product along its path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,18 +19,12 @@ from hyperspan.errors import StructureError
 from hyperspan.inference.distribution import NO_SAMPLE, BatchDistribution, Marginals, check_at_least_one
 from hyperspan.inference.numba.derivations import derivations_block_kernel, inside_kernel
 from hyperspan.inference.numba.frontier import StaircaseTable, staircase_table
-from hyperspan.inference.numba.trees import (
-    grow_kernel,
-    k_best_trees_kernel,
-    link_probs_kernel,
-    probable_paths_kernel,
-    sample_tree_kernel,
-)
 from hyperspan.inference.outcomes import Outcome, combine, joined, most_probable, score_of
+from hyperspan.inference.reference.mention_marginals import probable_paths
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded
 from hyperspan.structures.hypergraph import Block, Hypergraph
-from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP
+from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP, Link
 from hyperspan.structures.structure import Encoded
 
 MOST_TREE_NODES = 100_000
@@ -40,8 +36,26 @@ MOST_STEPS = 200_000
 START_PRIOR, GAP_PRIOR, CHILD_PRIOR = -4.0, -4.0, -6.0
 """Where weights start under ``mention-sets``: starting a mention, opening a gap, and each further child are rare."""
 
-Tree = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-"""A derivation in flat arrays: word, node, label and the parent's place, -1 for a root, of each of its nodes."""
+
+class Way(NamedTuple):
+    """A way to go on from a node, one of the k best: its score, its edge, and the ways of the children it has."""
+
+    score: float
+    label: int = -1
+    stay: Way | None = None
+    step: Way | None = None
+
+
+class Starts(NamedTuple):
+    """One of the k best choices of T at a word and all that follow: the way that starts there, if one does."""
+
+    score: float
+    way: Way | None = None
+    rest: Starts | None = None
+
+
+Tree = list[tuple[int, int, int, int]]
+"""A derivation: the word, the node, the label and the parent's place (-1 for a root) of each of its nodes."""
 
 
 class MentionSets(BatchDistribution[Hypergraph]):
@@ -70,7 +84,7 @@ class MentionSets(BatchDistribution[Hypergraph]):
         return self._sums(self.batch.scores[:0])
 
     def marginals(self) -> Marginals:
-        edges = np.empty(self.batch.scores.shape)
+        edges = np.zeros(self.batch.scores.shape)
         total = self._sums(edges)
         for sentence in np.flatnonzero(total == -np.inf):  # one block may leave nothing possible for the others
             edges[self.batch.first_word[sentence] : self.batch.first_word[sentence + 1]] = 0.0
@@ -78,15 +92,12 @@ class MentionSets(BatchDistribution[Hypergraph]):
 
     def _sums(self, edges: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the log partition functions; set the expected counts of edges unless that array is empty."""
-        scores, first_word, n_sentences = self.batch.scores, self.batch.first_word, self.batch.n_sentences
-        log_partition = np.empty((len(self.structure.blocks), n_sentences))
-        wants_marginals = len(edges) > 0
+        log_partition = np.empty((len(self.structure.blocks), self.batch.n_sentences))
         for block, row in zip(self.structure.blocks, log_partition, strict=True):
             table = staircase_table(block.staircase)
-            derivations_block_kernel(
-                table, block.first_label, scores, first_word, 0, n_sentences, wants_marginals, row, edges
-            )
-        return log_partition.sum(axis=0)
+            derivations_block_kernel(table, block.first_label, self.batch.scores, self.batch.first_word, row, edges)
+        total: NDArray[np.float64] = log_partition.sum(axis=0)
+        return total
 
     def _blocks(self, sentence: int) -> Iterator[_BlockDerivations]:
         scores = self.batch.sentence(sentence).scores
@@ -218,83 +229,157 @@ class _BlockDerivations:
         return inside
 
     def k_best(self, k: int) -> list[Outcome]:
-        n_words = len(self.scores)
-        shape = (n_words + 1, self.table.n_nodes + 1, k)
-        values, labels, stays, steps = np.empty(shape), *(np.zeros(shape, dtype=np.int64) for _ in range(3))
-        start_value, start_rank = np.empty((n_words, k)), np.zeros((n_words, k), dtype=np.int64)
-        total_value, total_rank = np.empty((n_words + 1, k)), np.zeros((n_words + 1, k, 2), dtype=np.int64)
-        k_best_trees_kernel(
-            self.table, self.scores, values, labels, stays, steps, start_value, start_rank, total_value, total_rank
-        )
-        outcomes = []
-        for rank in np.flatnonzero(total_value[0] > -np.inf):
-            tree = _empty_tree(MOST_TREE_NODES)
-            size, was_cut = grow_kernel(self.table, labels, stays, steps, start_rank, total_rank, rank, *tree)
-            outcomes.append(self._outcome(size, was_cut, tree, float(total_value[0, rank])))
-        return outcomes
+        """Return the k best derivations: from the last word to the first, the k best ways to go on from each node."""
+        nothing = [Way(0.0)]
+        below: list[list[Way]] = [[] for _ in range(self.table.n_nodes + 1)]  # beyond the last word no node can stand
+        totals = [Starts(0.0)]
+        for row in reversed(self.scores.tolist()):
+            here: list[list[Way]] = [[] for _ in below]
+            for label, (node, children) in enumerate(self.block.staircase.edges, start=2):
+                stays = below[node] if children & STAY else nothing
+                steps = below[node + 1] if children & STEP else nothing
+                here[node] += [
+                    Way(row[label] + stay.score + step.score, label, stay, step)
+                    for stay, step in _pairs(stays, steps, k)
+                ]
+            below = [_best(ways, k) for ways in here]
+            starts = [Starts(row[NO_START]), *(Starts(row[START] + way.score, way) for way in below[0])]
+            totals = _best(
+                [Starts(one.score + rest.score, one.way, rest) for one, rest in _pairs(_best(starts, k), totals, k)], k
+            )
+        return [self._k_best_outcome(total) for total in totals]
+
+    def _k_best_outcome(self, total: Starts) -> Outcome:
+        roots: list[tuple[int, Way]] = []
+        at: Starts | None = total
+        for word in range(len(self.scores)):
+            assert at is not None
+            if at.way is not None:
+                roots.append((word, at.way))
+            at = at.rest
+        tree, was_cut = self._grow(roots, lambda word, node, way: (way.label, way.stay, way.step))
+        return self._outcome(tree, was_cut, total.score)
 
     def sample(self, n_samples: int, seed: int) -> Iterator[Outcome]:
         for sample in range(n_samples):
-            for size in (256, MOST_TREE_NODES):  # most are small; a large one is drawn again from the same numbers
-                tree = _empty_tree(size)
-                rng = np.random.default_rng((seed, self.block.first_label, sample))
-                uniform = rng.random(len(self.scores) + size)
-                n_nodes, was_cut = sample_tree_kernel(self.table, self.scores, self.inside, uniform, *tree)
-                if not was_cut:
-                    break
-            yield self._outcome(n_nodes, was_cut, tree, 0.0)
+            rng = np.random.default_rng((seed, self.block.first_label, sample))
+            starts = np.flatnonzero(rng.random(len(self.scores)) < self.link_probs[0]).tolist()
+            tree, was_cut = self._grow([(word, rng) for word in starts], self._draw)
+            yield self._outcome(tree, was_cut, 0.0)
 
-    def _outcome(self, size: int, was_cut: bool, tree: Tree, score: float) -> Outcome:
-        words, nodes, labels, parents = (column[:size].tolist() for column in tree)
+    def _draw(self, word: int, node: int, rng: np.random.Generator) -> tuple[int, Any, Any]:
+        """Draw the edge of a node at a word; its children draw theirs from the same numbers."""
+        draw, chosen, staircase = rng.random(), -1, self.block.staircase
+        for label, (parent, _) in enumerate(staircase.edges, start=2):
+            prob = self.edge_probs[word, label - 2]
+            if parent == node and prob > 0.0:
+                chosen, draw = label, draw - prob
+                if draw < 0.0:
+                    break
+        return chosen, rng, rng
+
+    def _grow(
+        self, roots: Iterable[tuple[int, Any]], expand: Callable[[int, int, Any], tuple[int, Any, Any]]
+    ) -> tuple[Tree, bool]:
+        """Return the tree that grows from roots, and whether it was cut because it is too large.
+
+        ``expand`` gets a word, a node and what was said of it, and returns its label and what is to be said of the
+        children that stay and that step.
+        """
+        tree: Tree = []
+        for start, said in roots:
+            waiting = [(start, 0, said, -1)]
+            for word, node, of_node, parent in waiting:
+                if len(tree) == MOST_TREE_NODES:
+                    return tree, True
+                label, of_stay, of_step = expand(word, node, of_node)
+                children = self.block.staircase.edges[label - 2][1]
+                if children & STAY:
+                    waiting.append((word + 1, node, of_stay, len(tree)))
+                if children & STEP:
+                    waiting.append((word + 1, node + 1, of_step, len(tree)))
+                tree.append((word, node, label, parent))
+        return tree, False
+
+    def _outcome(self, tree: Tree, was_cut: bool, score: float) -> Outcome:
         staircase, first_label = self.block.staircase, self.block.first_label
-        starts = {word for word, parent in zip(words, parents, strict=True) if parent < 0}
+        starts = {word for word, _, _, parent in tree if parent < 0}
         edges = [(word, first_label + (START if word in starts else NO_START)) for word in range(len(self.scores))]
         mentions: list[Mention] = []
-        for place, label in enumerate(labels):
-            if was_cut and label == 0:
-                continue
-            edges.append((words[place], first_label + label))
+        for place, (word, _, label, _) in enumerate(tree):
+            edges.append((word, first_label + label))
             if staircase.edges[label - 2][1] & END:
                 if len(mentions) == MOST_MENTIONS:
                     was_cut = True
                     break
                 path, at = [], place
                 while at >= 0:
-                    path.append((words[at], nodes[at]))
-                    at = parents[at]
+                    path.append(tree[at][:2])
+                    at = tree[at][3]
                 mentions.append(staircase.mention(self.block.type, path))
         return Outcome(score, tuple(edges), tuple(mentions), was_cut)
 
     def joint_prob(self, mentions: Sequence[Mention]) -> float:
         """Return the probability that all these mentions are there: the product over their prefix tree."""
-        start_prob, superset = self.link_probs
+        start_probs, superset_probs = self.link_probs
         prob = 1.0
         for word, label in self.block.staircase.unfold(mentions, len(self.scores)):
             if label == START:
-                prob *= float(start_prob[word])
+                prob *= float(start_probs[word])
             elif label != NO_START:
                 node, children = self.block.staircase.edges[label - 2]
-                prob *= float(superset[word, node, children])
+                prob *= float(superset_probs[word, node, children])
         return prob
 
     @cached_property
+    def edge_probs(self) -> NDArray[np.float64]:
+        """How probable each edge but T's is at each word, if its node is there, of shape (n_words, n_edges)."""
+        nodes, children = np.array(self.block.staircase.edges).T
+        below = self.inside[1:]
+        with np.errstate(invalid="ignore"):  # where nothing can go on from a node
+            values = self.scores[:, 2:] + np.where(children & STAY, below[:, nodes], 0.0)
+            values += np.where(children & STEP, below[:, nodes + 1], 0.0)
+            return np.nan_to_num(np.exp(values - self.inside[:-1, nodes]), nan=0.0)
+
+    @cached_property
     def link_probs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How probable it is that a mention starts at a word, and that a node has at least some children there."""
-        superset = np.empty((len(self.scores), self.table.n_nodes, 8))
-        link_probs_kernel(self.table, self.scores, self.inside, superset)
-        return np.exp(self.scores[:, START] + self.inside[:-1, 0] - self.inside[:-1, -1]), superset
+        """How probable it is that a mention starts at a word, and that a node has at least some children there.
+
+        The second has shape (n_words, n_nodes, 8), by children as bits; the probability of a path is the product along
+        it.
+        """
+        superset_probs = np.zeros((len(self.scores), self.table.n_nodes, 8))
+        for edge, (node, children) in enumerate(self.block.staircase.edges):
+            for some in range(8):
+                if children & some == some:
+                    superset_probs[:, node, some] += self.edge_probs[:, edge]
+        start_probs = np.exp(self.scores[:, START] + self.inside[:-1, 0] - self.inside[:-1, -1])
+        return start_probs, superset_probs
 
     def probable(self, threshold: float, limit: int) -> tuple[list[Mention], bool]:
-        starts, lengths = np.empty((2, limit), dtype=np.int64)
-        probs, nodes = np.empty(limit), np.empty((limit, len(self.scores)), dtype=np.int8)
-        n_found, was_cut = probable_paths_kernel(*self.link_probs, threshold, MOST_STEPS, starts, probs, nodes, lengths)
-        found = []
-        for start, prob, path, length in zip(starts[:n_found].tolist(), probs.tolist(), nodes, lengths, strict=False):
-            places = [(start + step, int(node)) for step, node in enumerate(path[:length])]
-            parts = self.block.staircase.mention(self.block.type, places).parts
-            found.append(Mention(self.block.type, parts, prob))
-        return found, was_cut
+        """Return every mention at least as probable as the threshold, and whether the search was cut short."""
+        start_probs, superset_probs = self.link_probs
+        starts = [(start, float(start_probs[start])) for start in np.flatnonzero(start_probs >= threshold).tolist()]
+
+        def extend(so_far: float, link: Link, is_first: bool) -> tuple[float, float]:
+            prob = min(1.0, so_far * superset_probs[link])
+            return prob, prob
+
+        paths, was_cut = probable_paths(len(self.scores), starts, extend, threshold, MOST_STEPS, limit)
+        return [self.block.staircase.mention(self.block.type, path, prob) for path, prob in paths], was_cut
 
 
-def _empty_tree(size: int) -> Tree:
-    return np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
+AnyRanked = TypeVar("AnyRanked", Way, Starts)
+
+
+def _best(ranked: list[AnyRanked], k: int) -> list[AnyRanked]:
+    """Return the k best of some that are possible, best first; of equal ones that which comes first."""
+    possible = [one for one in ranked if one.score > -math.inf]
+    return sorted(possible, key=lambda one: -one.score)[:k]
+
+
+def _pairs(left: Sequence[Any], right: Sequence[Any], k: int) -> Iterator[tuple[Any, Any]]:
+    """Yield the pairs out of two falling lists among which the k best are."""
+    for place, one in enumerate(left):
+        for other in right[: k // (place + 1)]:
+            yield one, other

@@ -9,8 +9,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.inference.numba.frontier import StaircaseTable, Workspace, forward_backward_kernel, staircase_table
-from hyperspan.inference.numba.simd import SIMD
+from hyperspan.compiled.simd import SIMD
+from hyperspan.inference.numba.frontier import (
+    StaircaseTable,
+    SumArrays,
+    Workspace,
+    forward_backward_kernel,
+    staircase_table,
+)
 from hyperspan.inference.scores import ScoreBatch
 from hyperspan.structures.hypergraph import Hypergraph
 from hyperspan.structures.staircase import Staircase
@@ -30,17 +36,15 @@ class Sums:
         How many run side by side: 1 or `SIMD`.
     block, sentence : int64 arrays of shape (n_sums,)
         The numbers of the block and of the sentence that each is over.
-    first, n_words, first_label : int64 arrays
-        Where its words begin, how many there are, and where its labels begin; padded to whole groups.
+    arrays : SumArrays
+        The same as kernels see it, and what comes out.
     """
 
     staircase: Staircase
     width: int
     block: NDArray[np.int64]
     sentence: NDArray[np.int64]
-    first: NDArray[np.int64]
-    n_words: NDArray[np.int64]
-    first_label: NDArray[np.int64]
+    arrays: SumArrays
 
     def __len__(self) -> int:
         return len(self.block)
@@ -50,34 +54,26 @@ class Sums:
         """The staircase in flat arrays."""
         return staircase_table(self.staircase)
 
+    @property
+    def n_padded(self) -> int:
+        """How many sums there are with those that fill up the last group."""
+        return len(self.arrays.first)
+
     def workspace(self, *, keeps_beta: bool) -> Workspace:
         """Return the memory for one group."""
-        return Workspace.of(self.table, int(self.n_words.max(initial=0)), self.width, keeps_beta=keeps_beta)
+        return Workspace.of(self.table, int(self.arrays.n_words.max(initial=0)), self.width, keeps_beta=keeps_beta)
 
-    def results(self) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return room for the log totals, and for whether each sum is done."""
-        return np.empty(len(self.first)), np.zeros(len(self.first), dtype=np.bool_)
+    @property
+    def given_up(self) -> list[int]:
+        """Which sums could not be made in scaled products."""
+        return np.flatnonzero(~self.arrays.is_done[: len(self)]).tolist()
 
-    def run(self, batch: ScoreBatch, marginals: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Return the log totals, and which sums could not be made in scaled products.
-
-        Marginals are set unless that array is empty; without them more sums are given up.
-        """
-        log_total, is_done = self.results()
+    def run(self, batch: ScoreBatch, marginals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the log totals; marginals are set unless that array is empty. Without them more sums are given up."""
+        work = self.workspace(keeps_beta=False)
         with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
-            forward_backward_kernel(
-                self.table,
-                batch.scores,
-                self.first,
-                self.n_words,
-                self.first_label,
-                self.width,
-                self.workspace(keeps_beta=False),
-                log_total,
-                is_done,
-                marginals,
-            )
-        return log_total[: len(self)], np.flatnonzero(~is_done[: len(self)])
+            forward_backward_kernel(self.table, batch.scores, self.arrays, 0, self.n_padded, work, marginals)
+        return self.arrays.log_total[: len(self)]
 
 
 def sums_over(structure: Hypergraph, batch: ScoreBatch, wanted: NDArray[np.bool_] | None = None) -> Iterator[Sums]:
@@ -111,7 +107,8 @@ def _padded(
     first = np.concatenate([batch.first_word[sentence], padding])
     first[n_words == 0] = 0  # an empty sentence at the end begins behind the last word, where there is nothing to read
     first_label = np.concatenate([_first_labels(structure)[block], padding])
-    return Sums(staircase, width, block, sentence, first, n_words, first_label)
+    arrays = SumArrays(first, n_words, first_label, np.empty(len(first)), np.zeros(len(first), dtype=np.bool_))
+    return Sums(staircase, width, block, sentence, arrays)
 
 
 @lru_cache(maxsize=64)

@@ -6,6 +6,7 @@ from bodies and heads is counted in samples.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -20,10 +21,10 @@ from hyperspan.inference.numba.chain import ChainMessages, are_within_bounds, ch
 from hyperspan.inference.numba.log_space import k_best_paths, log_messages, sample_labels
 from hyperspan.inference.numba.tag_marginals import mention_probs_kernel, probable_kernel
 from hyperspan.inference.numba.tag_readings import MOST_PARTS, WIDTH, parts_of, read_tags
-from hyperspan.inference.numba.tag_samples import CountingWorkspace, count_mentions, draw_kernel, pool_of
+from hyperspan.inference.numba.tag_samples import CountingWorkspace, pool_of
 from hyperspan.inference.numba.viterbi import best_tags_of
 from hyperspan.inference.outcomes import Outcome, most_probable, score_of
-from hyperspan.mentions import Mention, Span, in_order, unchecked_mention
+from hyperspan.mentions import Mention, in_order, unchecked_mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
 from hyperspan.structures.linear import Linear
 from hyperspan.structures.structure import Encoding, check_type
@@ -72,17 +73,8 @@ class TagSequences(BatchDistribution[Linear]):
 
     def _messages(self, transition_marginals: Numbers | None = None) -> tuple[Numbers, ChainMessages]:
         """Return the log totals and messages of the sentences within bounds; those of others mean nothing."""
-        batch, is_within = self.batch, self._is_within
-        if is_within.all():
-            return chain_messages(batch.scores, batch.transitions, batch.first_word, transition_marginals)
-        scores = np.where(np.repeat(is_within, batch.lengths)[:, None], batch.scores, 0.0)
-        transitions = batch.transitions if is_within.any() else np.zeros_like(batch.transitions)
-        log_partition, messages = chain_messages(scores, transitions, batch.first_word)
-        if transition_marginals is not None:  # of the sentences within bounds alone
-            lengths = np.where(is_within, batch.lengths, 0)
-            kept, first_word = scores[np.repeat(is_within, batch.lengths)], np.concatenate([[0], np.cumsum(lengths)])
-            chain_messages(kept, transitions, first_word, transition_marginals)
-        return log_partition, messages
+        batch = self.batch
+        return chain_messages(batch.scores, batch.transitions, batch.first_word, transition_marginals, self._is_within)
 
     @property
     def _automaton(self) -> Automaton:
@@ -127,18 +119,8 @@ class TagSequences(BatchDistribution[Linear]):
 
     def _drawn(self, n_samples: int, seed: int) -> Iterator[NDArray[np.int64]]:
         """Yield samples of each sentence as an array of tags, of shape (n_samples, n_words)."""
-        _, messages = self._messages()
-        moves_into = np.ascontiguousarray(messages.moves.T)
-        for sentence, (first, last) in enumerate(pairwise(self.batch.first_word.tolist())):
-            rng = np.random.default_rng(seed)
-            if not self._is_within[sentence]:
-                scores = np.ascontiguousarray(self.batch.scores[first:last])
-                yield sample_labels(self._automaton, scores, n_samples, rng)[:, :, 0]
-                continue
-            tags = np.empty((n_samples, last - first), dtype=np.int64)
-            if first < last:
-                draw_kernel(messages.alpha[first:last], moves_into, rng.random((n_samples, last - first + 1)), tags)
-            yield tags
+        for scores in self._scores():
+            yield sample_labels(self._automaton, scores, n_samples, np.random.default_rng(seed))[:, :, 0]
 
     # Mentions
 
@@ -168,8 +150,10 @@ class TagSequences(BatchDistribution[Linear]):
         for whose, rows, probs in self._probable_rows(threshold):
             self._append(found, whose, rows, probs)
         for sentence in np.flatnonzero(~self._is_within).tolist():
-            shares = ((key, count / N_SAMPLES) for key, count in self._counts_in_logs(sentence).items())
-            found[sentence] = [Mention(type, parts, share) for (type, parts), share in shares if share >= threshold]
+            shares = ((mention, count / N_SAMPLES) for mention, count in self._counts_in_logs(sentence).items())
+            found[sentence] = [
+                unchecked_mention(mention.type, mention.parts, share) for mention, share in shares if share >= threshold
+            ]
         return [most_probable(here, limit) for here in found]
 
     def _probable_rows(self, threshold: float) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32], Numbers]]:
@@ -248,8 +232,9 @@ class TagSequences(BatchDistribution[Linear]):
         for sentence in np.flatnonzero(~self._is_within & (np.diff(first_row) > 0)).tolist():
             counts = self._counts_in_logs(sentence)
             for row in range(first_row[sentence], first_row[sentence + 1]):
-                key = (self.structure.types[rows[row, 0]], parts_of(rows[row].tolist()))
-                probs[row] = counts.get(key, 0) / N_SAMPLES
+                parts = parts_of(rows[row].tolist())
+                if parts:
+                    probs[row] = counts[Mention(self.structure.types[rows[row, 0]], parts)] / N_SAMPLES
         return probs
 
     def _rows_of(self, mentions: Sequence[Sequence[Mention]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -264,11 +249,14 @@ class TagSequences(BatchDistribution[Linear]):
             rows[row, 2 : 2 + 2 * len(parts)] = [bound for part in parts for bound in part]
         return first_row, rows
 
-    def _counts_in_logs(self, sentence: int) -> dict[tuple[str, tuple[Span, ...]], int]:
+    def _counts_in_logs(self, sentence: int) -> Counter[Mention]:
         """Return in how many samples each mention is, for a sentence that needs log space."""
-        scores = np.ascontiguousarray(self.batch.sentence(sentence).scores)
-        tags = sample_labels(self._automaton, scores, N_SAMPLES, np.random.default_rng(_SEED))[:, :, 0]
-        return count_mentions(self.structure, tags)
+        (drawn,) = TagSequences(self.structure, self.batch.sentence(sentence))._drawn(N_SAMPLES, _SEED)
+        return Counter(
+            mention
+            for tags in drawn.tolist()
+            for mention in self.structure.decode(tuple(enumerate(tags)), "enough").mentions
+        )
 
 
 @lru_cache(maxsize=4)

@@ -15,7 +15,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.prefetching import AHEAD, prefetch, prefetch_numbers
+from hyperspan.compiled.prefetch import AHEAD, prefetch, prefetch_numbers
 
 BLOCK = 8
 """How many numbers are added at a time."""

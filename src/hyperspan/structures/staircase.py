@@ -108,19 +108,15 @@ class Staircase:
         """How many edges there are, those of T included."""
         return len(self.edges) + 2
 
-    def node_name(self, node: int) -> str:
-        """Name a node as the paper does, parts counted from 0: B0, O1, B1 …"""
-        return node_name(node)
-
     def label_name(self, label: int) -> str:
         """Name an edge: its parent, and its children with commas between them."""
         if label < 2:
             return "T→B0" if label == START else "T→X"
         node, children = self.edges[label - 2]
-        names = [self.node_name(node)] if children & STAY else []
-        names += [self.node_name(node + 1)] if children & STEP else []
+        names = [node_name(node)] if children & STAY else []
+        names += [node_name(node + 1)] if children & STEP else []
         names += ["X"] if children & END else []
-        return f"{self.node_name(node)}→{','.join(names)}"
+        return f"{node_name(node)}→{','.join(names)}"
 
     def holds(self, mention: Mention) -> bool:
         """Say whether a mention has a path here."""
@@ -177,6 +173,6 @@ class Staircase:
         edges.sort()
         return edges
 
-    def mention(self, type: str, path: Sequence[tuple[int, int]]) -> Mention:
+    def mention(self, type: str, path: Sequence[tuple[int, int]], prob: float | None = None) -> Mention:
         """Return the mention whose path runs through these nodes, given as ``(word, node)``."""
-        return Mention.of_words(type, (word for word, node in path if node % 2 == 0))
+        return Mention.of(type, ((word, word + 1) for word, node in path if node % 2 == 0), prob=prob)

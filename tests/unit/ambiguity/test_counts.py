@@ -5,10 +5,15 @@ from __future__ import annotations
 import pytest
 
 from brute_force import count_encodings as count_by_brute_force
-from hyperspan.ambiguity import canonical_encodings, count_table, mention_sets_log2
+from hyperspan.ambiguity import (
+    canonical_encodings,
+    count_encodings,
+    count_mention_sets,
+    count_table,
+    mention_sets_log2,
+)
 from hyperspan.ambiguity.counts import staircase_counts
 from hyperspan.errors import StructureError, UsageError
-from hyperspan.inference import count_encodings, count_mention_sets
 from hyperspan.structures import Staircase, structure
 
 

@@ -16,7 +16,7 @@ def test_exp_is_as_good_as_the_library() -> None:
     rng = np.random.default_rng(11)
     values = np.concatenate([rng.uniform(-700, 700, 2000), rng.normal(size=2000), [0.0, -0.0, 700.0, -700.0, 1e-300]])
     found = values.copy()
-    exp_kernel(found)
+    exp_kernel(found, len(found))
     wanted = np.array([math.exp(value) for value in values])
     np.testing.assert_allclose(found, wanted, rtol=4.5e-16, atol=0.0)
     assert found[values == 0.0].tolist() == [1.0, 1.0]
@@ -24,5 +24,5 @@ def test_exp_is_as_good_as_the_library() -> None:
 
 def test_exp_of_minus_infinity_is_exactly_zero() -> None:
     values = np.array([-np.inf, 0.0, -np.inf] * 5)
-    exp_kernel(values)
-    assert values.tolist() == [0.0, 1.0, 0.0] * 5
+    exp_kernel(values, 14)
+    assert values.tolist() == [0.0, 1.0, 0.0] * 4 + [0.0, 1.0, -np.inf]

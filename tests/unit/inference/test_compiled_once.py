@@ -18,8 +18,8 @@ pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="there is
 
 SCRIPT = """
 import numpy as np
-from hyperspan.inference.exponentials import exp_kernel
-exp_kernel(np.zeros(3))
+from hyperspan.compiled.exponentials import exp_kernel
+exp_kernel(np.zeros(3), 3)
 print(sum(exp_kernel.stats.cache_hits.values()), sum(exp_kernel.stats.cache_misses.values()))
 """
 
@@ -40,7 +40,7 @@ def test_a_second_process_takes_compiled_code_from_the_disk(tmp_path: Path) -> N
 
 def test_every_kernel_is_kept() -> None:
     kernels = {}
-    for module in pkgutil.iter_modules(hyperspan.inference.__path__, "hyperspan.inference."):
+    for module in pkgutil.walk_packages(hyperspan.inference.__path__, "hyperspan.inference."):
         for name, value in vars(importlib.import_module(module.name)).items():
             if isinstance(value, numba.core.registry.CPUDispatcher):
                 kernels[name] = value

@@ -1,4 +1,4 @@
-"""Tags read by the kernel: what `decode_enough` reads."""
+"""Tags read by the kernel: what ``enough`` reads."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperspan.inference.tag_readings import parts_of, read_tags
-from hyperspan.structures import Linear, decode_enough
+from hyperspan.inference.numba.tag_readings import parts_of, read_tags
+from hyperspan.structures import Linear
 
 pytestmark = pytest.mark.kernel
 
@@ -28,7 +28,7 @@ def test_kernel_and_plain_words_read_the_same(rows: list[list[int]], max_compone
     first_row, found = read_tags(structure, np.array(list(chain(*rows)), dtype=np.int64), first_word)
     for number, row in enumerate(rows):
         here = found[first_row[number] : first_row[number + 1]].tolist()
-        mentions = decode_enough(structure, tuple(enumerate(row))).mentions
+        mentions = structure.decode(tuple(enumerate(row)), "enough").mentions
         assert sorted((parts_of(one), TYPES[one[0]]) for one in here) == [(m.parts, m.type) for m in mentions]
 
 

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.inference.numba.exponentials import exp_kernel
+from hyperspan.compiled.exponentials import exp_kernel
 from hyperspan.inference.numba.frontier import WINDOW_BOUND
 
 
@@ -51,8 +51,9 @@ def chain_messages(
     transitions: NDArray[np.float64],
     first_word: NDArray[np.int64],
     transition_marginals: NDArray[np.float64] | None = None,
+    is_within: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.float64], ChainMessages]:
-    """Return the log totals and the messages of sentences whose scores are within bounds.
+    """Return the log totals and the messages of sentences; where scores are not within bounds, they mean nothing.
 
     Expected counts of transitions are added to ``transition_marginals`` (n_tags, n_tags), if it is given.
 
@@ -65,13 +66,15 @@ def chain_messages(
     array([[0.25, 0.75],
            [0.5 , 0.5 ]])
     """
-    highest = transitions.max(initial=-np.inf)
+    highest = 0.0 if np.all(transitions == -np.inf) else transitions.max()
     moves = np.exp(transitions - highest)
-    potentials, alpha, beta = np.empty((3, *scores.shape))
-    log_total = np.empty(len(first_word) - 1)
+    potentials, alpha, beta = np.zeros((3, *scores.shape))
+    flat, log_total = potentials.reshape(-1), np.empty(len(first_word) - 1)
     counts = np.zeros((0, 0)) if transition_marginals is None else np.zeros(moves.shape)
+    if is_within is None:
+        is_within = np.ones(len(log_total), dtype=np.bool_)
     forward_backward_kernel(
-        scores, moves, np.ascontiguousarray(moves.T), first_word, potentials, alpha, beta, log_total, counts
+        scores, moves, moves.T.copy(), first_word, is_within, potentials, flat, alpha, beta, log_total, counts
     )
     log_total += highest * np.maximum(np.diff(first_word) - 1, 0)
     if transition_marginals is not None:
@@ -80,8 +83,10 @@ def chain_messages(
 
 
 @numba.njit(nogil=True, cache=True)
-def forward_backward_kernel(scores, moves, moves_into, first_word, potentials, alpha, beta, log_total, counts):
-    """Fill the messages of all sentences; ``moves_into`` is ``moves`` transposed.
+def forward_backward_kernel(
+    scores, moves, moves_into, first_word, is_within, potentials, flat, alpha, beta, log_total, counts
+):
+    """Fill the messages of all sentences; ``moves_into`` is ``moves`` transposed, ``flat`` are the potentials in a row.
 
     Unless ``counts`` (n_tags, n_tags) is empty, expected counts of transitions over ``moves`` are added to it.
     """
@@ -93,12 +98,14 @@ def forward_backward_kernel(scores, moves, moves_into, first_word, potentials, a
             for tag in range(1, n_tags):
                 highest = max(highest, scores[word, tag])
             for tag in range(n_tags):
-                potentials[word, tag] = scores[word, tag] - highest
+                potentials[word, tag] = scores[word, tag] - highest if is_within[sentence] else 0.0
             log_total[sentence] += highest
-    exp_kernel(potentials.reshape(-1))
+    exp_kernel(flat, n_words * n_tags)
     to_next = np.empty(n_tags)
     for sentence in range(first_word.shape[0] - 1):
         first, last = first_word[sentence], first_word[sentence + 1]
+        if not is_within[sentence]:
+            continue
         for word in range(first, last):
             for tag in range(n_tags):
                 alpha[word, tag] = 1.0 if word == first else 0.0

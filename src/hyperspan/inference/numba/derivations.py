@@ -99,19 +99,15 @@ def outside_kernel(table, first_label, scores, begin, end, inside, uses, margina
 
 
 @numba.njit(nogil=True, cache=True)
-def derivations_block_kernel(
-    table, first_label, scores, first_word, begin, end, wants_marginals, log_partition, marginals
-):
-    """Sum one block over the sentences from begin to end; ``log_partition`` and its columns of ``marginals`` are set."""
-    longest = 0
-    for sentence in range(begin, end):
+def derivations_block_kernel(table, first_label, scores, first_word, log_partition, marginals):
+    """Fill the log totals of one block of all sentences, and its columns of ``marginals`` unless that is empty."""
+    longest, wants_marginals = 0, marginals.shape[0] > 0
+    for sentence in range(log_partition.shape[0]):
         longest = max(longest, first_word[sentence + 1] - first_word[sentence])
     inside = np.empty((longest + 1, table.n_nodes + 1))
     uses = np.empty((2, table.n_nodes + 1))
-    for sentence in range(begin, end):
+    for sentence in range(log_partition.shape[0]):
         first, last = first_word[sentence], first_word[sentence + 1]
         log_partition[sentence] = inside_kernel(table, first_label, scores, first, last, inside)
         if wants_marginals and log_partition[sentence] > -np.inf:
             outside_kernel(table, first_label, scores, first, last, inside, uses, marginals)
-        elif wants_marginals:
-            marginals[first:last, first_label : first_label + table.label_node.shape[0]] = 0.0

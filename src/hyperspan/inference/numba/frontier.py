@@ -24,14 +24,14 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.inference.numba.exponentials import exp_kernel
-from hyperspan.inference.numba.simd import get, load, put, store, zero
+from hyperspan.compiled.exponentials import exp_kernel
+from hyperspan.compiled.simd import get, load, put, store, zero
 from hyperspan.structures.staircase import STAY, STEP, Staircase
 
 WINDOW_BOUND = 600.0
@@ -89,6 +89,8 @@ class Workspace(NamedTuple):
     ----------
     exps : cells (longest * n_labels)
         exp of the scores; T's are divided by the sum of the word before.
+    flat_exps : float64 array of shape (longest * n_labels * width,)
+        The same memory, number by number.
     potentials : cells (longest * n_potentials)
     alpha : cells ((longest + 1) * n_states)
         Forward messages: sums over all that leads to a state at a word border.
@@ -100,15 +102,19 @@ class Workspace(NamedTuple):
         The derivative of the log total by each potential of a word.
     least : float64 array of shape (width,)
         How small a sum may get: 0 where nothing can get lost.
+    spreads : float64 array of shape (3, n_nodes + 1)
+        How far apart scores are; see `least_sum_kernel`.
     """
 
     exps: NDArray[np.float64]
+    flat_exps: NDArray[np.float64]
     potentials: NDArray[np.float64]
     alpha: NDArray[np.float64]
     beta: NDArray[np.float64]
     states: NDArray[np.float64]
     gradient: NDArray[np.float64]
     least: NDArray[np.float64]
+    spreads: NDArray[np.float64]
 
     @classmethod
     def of(cls, table: StaircaseTable, longest: int, width: int, *, keeps_beta: bool) -> Workspace:
@@ -118,18 +124,47 @@ class Workspace(NamedTuple):
         def cells(n_cells: int) -> NDArray[np.float64]:
             return np.empty((n_cells, width) if width > 1 else n_cells)
 
+        exps = cells(longest * table.n_labels)
         return cls(
-            cells(longest * table.n_labels),
+            exps,
+            exps.reshape(-1),
             cells(longest * table.n_potentials),
             cells((longest + 1) * n_states),
             cells((longest + 1 if keeps_beta else 1) * n_states),
             cells(max((table.n_nodes + 1) * n_states, table.n_labels)),
             cells(table.n_potentials),
             np.empty(width),
+            np.empty((3, table.n_nodes + 1)),
         )
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_CONTRACT)
+class SumArrays(NamedTuple):
+    """Sums to be made, each over the words of a sentence and the labels of a block, and what becomes of them.
+
+    All have shape (n_sums,), padded to whole groups by sums without words.
+
+    Attributes
+    ----------
+    first, n_words, first_label : int64 arrays
+        Where the words begin, how many there are, and where the labels begin.
+    log_total : float64 array
+    is_done : bool array
+        False for sums that are given up: their totals and marginals mean nothing.
+    """
+
+    first: NDArray[np.int64]
+    n_words: NDArray[np.int64]
+    first_label: NDArray[np.int64]
+    log_total: NDArray[np.float64]
+    is_done: NDArray[np.bool_]
+
+
+_for_kernels: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+_inner = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_CONTRACT, **_for_kernels)
+"""For kernels that only kernels call: without what Python needs to call them, they compile faster."""
+
+
+@_inner
 def word_forward_kernel(n_nodes, potentials, at, alpha, source, states, target, apart):
     """Run a word: from the states at ``alpha[source]`` to those at ``states[target]``, through all phases.
 
@@ -164,7 +199,7 @@ def word_forward_kernel(n_nodes, potentials, at, alpha, source, states, target, 
                 store(states, apart + low + 3 * stride, stay * next_active + both * any_active)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_CONTRACT)
+@_inner
 def nodes_backward_kernel(n_nodes, potentials, at, states, beta, here, gradient):
     """Undo the nodes of a word: turn the message at ``beta[here]`` and set the gradient by the nodes' potentials.
 
@@ -208,7 +243,7 @@ def nodes_backward_kernel(n_nodes, potentials, at, states, beta, here, gradient)
     store(gradient, 4 * n_nodes + 1, zero(beta))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_CONTRACT)
+@_inner
 def start_backward_kernel(n_nodes, potentials, at, alpha, source, beta, here, gradient):
     """Undo the choice of T: turn the message at ``beta[here]`` and set the gradient by T's potentials."""
     no_start, start = load(potentials, at), load(potentials, at + 1)
@@ -225,11 +260,13 @@ def start_backward_kernel(n_nodes, potentials, at, alpha, source, beta, here, gr
 
 
 @numba.njit(nogil=True, cache=True)
-def least_sum_kernel(table, scores, first, n_words, first_label, wants_beta):
+def least_sum_kernel(table, scores, first, n_words, first_label, wants_beta, spreads):
     """Return how small a sum may get without anything getting lost: 0 within the bounds, inf where none is safe.
 
     Beyond the bounds only a backward pass can tell: at most exp(-700) is lost at a time, and multiplied by all
-    potentials of a word at most before it comes to a state; and no product of messages may overflow.
+    potentials of a word at most before it comes to a state; and no product of messages may overflow. ``spreads`` is
+    room for the lowest and highest score of each node at a word, and for how far apart they are at the words of a
+    window.
     """
     n_nodes, n_labels, window = table.n_nodes, table.label_node.shape[0], table.n_nodes + 1
     lowest, highest = 0.0, 0.0
@@ -237,60 +274,60 @@ def least_sum_kernel(table, scores, first, n_words, first_label, wants_beta):
         for label in range(first_label, first_label + n_labels):
             lowest = min(lowest, scores[word, label])
             highest = max(highest, scores[word, label])
-    if ((highest - lowest) * window + table.log_growth) * window < WINDOW_BOUND:
-        return 0.0
-    reach, low, high = np.zeros(window), np.empty(window), np.empty(window)
-    in_window, whole, most_gain = 0.0, 0.0, 0.0
-    has_forbidden, fits = False, True
-    for word in range(n_words):
-        for node in range(window):  # a node that is not active counts as zero
-            low[node], high[node] = 0.0, 0.0
-        for label in range(n_labels):
-            score = scores[first + word, first_label + label]
-            node = n_nodes if label < 2 else table.label_node[label]
-            if score == -np.inf:
-                has_forbidden = True
-            else:
-                low[node], high[node] = min(low[node], score), max(high[node], score)
-        spread, gain = table.log_growth, 0.0
-        for node in range(window):
-            spread += high[node] - low[node]
-            gain += high[node]
-        in_window += spread - reach[word % window]
-        reach[word % window] = spread
-        whole += spread
-        most_gain = max(most_gain, gain)
-        fits = fits and in_window < WINDOW_BOUND
-    if fits and (not has_forbidden or whole < WINDOW_BOUND):
-        return 0.0
-    left = WINDOW_BOUND - 2.0 * (most_gain + table.log_growth)
-    return math.exp(-left) if wants_beta and left > 0.0 else np.inf
+    least = 0.0
+    if not ((highest - lowest) * window + table.log_growth) * window < WINDOW_BOUND:
+        for place in range(window):
+            spreads[2, place] = 0.0
+        in_window, whole, most_gain = 0.0, 0.0, 0.0
+        has_forbidden, fits = False, True
+        for word in range(n_words):
+            for node in range(window):  # a node that is not active counts as zero
+                spreads[0, node], spreads[1, node] = 0.0, 0.0
+            for label in range(n_labels):
+                score = scores[first + word, first_label + label]
+                node = n_nodes if label < 2 else table.label_node[label]
+                if score == -np.inf:
+                    has_forbidden = True
+                else:
+                    spreads[0, node] = min(spreads[0, node], score)
+                    spreads[1, node] = max(spreads[1, node], score)
+            spread, gain = table.log_growth, 0.0
+            for node in range(window):
+                spread += spreads[1, node] - spreads[0, node]
+                gain += spreads[1, node]
+            in_window += spread - spreads[2, word % window]
+            spreads[2, word % window] = spread
+            whole += spread
+            most_gain = max(most_gain, gain)
+            fits = fits and in_window < WINDOW_BOUND
+        if not fits or (has_forbidden and not whole < WINDOW_BOUND):
+            left = WINDOW_BOUND - 2.0 * (most_gain + table.log_growth)
+            least = math.exp(-left) if wants_beta and left > 0.0 else np.inf
+    return least
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def prepare_kernel(table, scores, first, n_words, first_label, width, wants_beta, work):
-    """Fill the potentials of a group of sums, whose words, lengths and labels begin at ``first`` and so on.
+@_inner
+def prepare_kernel(table, scores, sums, at, wants_beta, work):
+    """Fill the potentials of the group of sums that begins with number ``at``.
 
     Behind its last word a sum is padded: nothing starts, and nothing changes. Returns the length of the longest.
     """
-    n_labels, n_potentials = table.label_node.shape[0], 2 + 4 * table.n_nodes
+    width, n_labels, n_potentials = work.least.shape[0], table.label_node.shape[0], 2 + 4 * table.n_nodes
     exps, potentials = work.exps, work.potentials
     longest = 0
     for lane in range(width):
-        longest = max(longest, n_words[lane])
-        work.least[lane] = 0.0
-        if n_words[lane] > 0:
-            work.least[lane] = least_sum_kernel(
-                table, scores, first[lane], n_words[lane], first_label[lane], wants_beta
-            )
+        first, n_words, first_label = sums.first[at + lane], sums.n_words[at + lane], sums.first_label[at + lane]
+        longest = max(longest, n_words)
+        work.least[lane] = least_sum_kernel(table, scores, first, n_words, first_label, wants_beta, work.spreads)
     for word in range(longest):
         for lane in range(width):
+            first, first_label = sums.first[at + lane], sums.first_label[at + lane]
+            is_word = word < sums.n_words[at + lane]
             for label in range(n_labels):
-                score = 0.0 if label == 0 else -np.inf
-                if word < n_words[lane]:
-                    score = scores[first[lane] + word, first_label[lane] + label]
+                padding = 0.0 if label == 0 else -np.inf
+                score = scores[first + word, first_label + label] if is_word else padding
                 put(exps, word * n_labels + label, lane, score)
-    exp_kernel(exps[: longest * n_labels].reshape(-1))
+    exp_kernel(work.flat_exps, longest * n_labels * width)
     for word in range(longest):
         for potential in range(word * n_potentials, (word + 1) * n_potentials):
             store(potentials, potential, zero(potentials))
@@ -300,31 +337,32 @@ def prepare_kernel(table, scores, first, n_words, first_label, width, wants_beta
     return longest
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def forward_kernel(table, longest, n_words, width, work, log_total, is_done):
+@_inner
+def forward_kernel(table, longest, sums, at, work):
     """Fill ``work.alpha`` and the log totals of a group; a sum that gets too small is given up: it is not done."""
     n_nodes, n_states, n_labels = table.n_nodes, 1 << table.n_nodes, table.label_node.shape[0]
-    n_potentials = 2 + 4 * n_nodes
+    width, n_potentials = work.least.shape[0], 2 + 4 * n_nodes
+    in_place = 0 * n_states  # not just 0: a literal has the kernel that gets it compiled once more
     exps, potentials, alpha = work.exps, work.potentials, work.alpha
     for lane in range(width):
-        log_total[lane], is_done[lane] = 0.0, True
-    for state in range(n_states):
-        for lane in range(width):
+        sums.log_total[at + lane], sums.is_done[at + lane] = 0.0, True
+        for state in range(n_states):
             put(alpha, state, lane, 1.0 if state == 0 else 0.0)
     for word in range(longest):
         after = (word + 1) * n_states
-        word_forward_kernel(n_nodes, potentials, word * n_potentials, alpha, word * n_states, alpha, after, 0)
+        word_forward_kernel(n_nodes, potentials, word * n_potentials, alpha, word * n_states, alpha, after, in_place)
         total = load(alpha, after)
         for state in range(after + 1, after + n_states):
             total = total + load(alpha, state)
         store(work.states, 0, total)
         for lane in range(width):
             scale = 1.0  # padding changes nothing, so how much of it there is makes no difference
-            if word < n_words[lane]:
-                is_last = word + 1 == n_words[lane]
+            if word < sums.n_words[at + lane]:
+                is_last = word + 1 == sums.n_words[at + lane]
                 total_here = get(alpha, after, lane) if is_last else get(work.states, 0, lane)
-                log_total[lane] += math.log(total_here) if total_here > 0.0 else -np.inf
-                is_done[lane] = is_done[lane] and total_here > work.least[lane]
+                sums.log_total[at + lane] += math.log(total_here) if total_here > 0.0 else -np.inf
+                if not total_here > work.least[lane]:
+                    sums.is_done[at + lane] = False
                 scale = 1.0 if is_last else total_here
             if word + 1 < longest:
                 for label in range(2):
@@ -333,16 +371,17 @@ def forward_kernel(table, longest, n_words, width, work, log_total, is_done):
                     put(potentials, potential, lane, get(potentials, potential, lane) / scale)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def backward_kernel(table, longest, first, n_words, first_label, width, keeps_beta, work, is_done, marginals):
-    """Set the rows of ``marginals`` (words, labels) that belong to a group, and keep all of ``work.beta`` if asked for.
+@_inner
+def backward_kernel(table, longest, sums, at, work, marginals):
+    """Set the rows of ``marginals`` (words, labels) that belong to a group; keep all of ``work.beta`` if it has room.
 
     Follows `forward_kernel`. What is given up here or was before leaves numbers behind that mean nothing.
     """
     n_nodes, n_states, n_labels = table.n_nodes, 1 << table.n_nodes, table.label_node.shape[0]
-    n_potentials = 2 + 4 * n_nodes
+    width, n_potentials, begin = work.least.shape[0], 2 + 4 * n_nodes, 0 * n_states
     exps, potentials, alpha, beta, gradient = work.exps, work.potentials, work.alpha, work.beta, work.gradient
-    here = longest * n_states if keeps_beta else 0
+    keeps_beta = beta.shape[0] > n_states
+    here = longest * n_states if keeps_beta else begin
     for state in range(n_states):
         for lane in range(width):
             put(beta, here + state, lane, 1.0 / get(alpha, longest * n_states, lane) if state == 0 else 0.0)
@@ -351,52 +390,34 @@ def backward_kernel(table, longest, first, n_words, first_label, width, keeps_be
             here -= n_states
             for state in range(n_states):
                 store(beta, here + state, load(beta, here + n_states + state))
-        at, source = word * n_potentials, word * n_states
-        word_forward_kernel(n_nodes, potentials, at, alpha, source, work.states, 0, n_states)
-        nodes_backward_kernel(n_nodes, potentials, at, work.states, beta, here, gradient)
+        potential, source = word * n_potentials, word * n_states
+        word_forward_kernel(n_nodes, potentials, potential, alpha, source, work.states, begin, n_states)
+        nodes_backward_kernel(n_nodes, potentials, potential, work.states, beta, here, gradient)
         for lane in range(width):
             least = work.least[lane]
-            if least > 0.0 and word < n_words[lane] and is_done[lane]:
+            if least > 0.0 and word < sums.n_words[at + lane] and sums.is_done[at + lane]:
                 top = 0.0
                 for state in range(n_states):
                     top = max(top, get(beta, here + state, lane))
                 starts = get(exps, word * n_labels, lane) + get(exps, word * n_labels + 1, lane)
-                is_done[lane] = top * least < 1.0 / max(starts, least)
-        start_backward_kernel(n_nodes, potentials, at, alpha, source, beta, here, gradient)
+                sums.is_done[at + lane] = top * least < 1.0 / max(starts, least)
+        start_backward_kernel(n_nodes, potentials, potential, alpha, source, beta, here, gradient)
         for label in range(n_labels):
-            store(
-                work.states, label, load(exps, word * n_labels + label) * load(gradient, table.label_potential[label])
-            )
+            by_potential = load(gradient, table.label_potential[label])
+            store(work.states, label, load(exps, word * n_labels + label) * by_potential)
         for lane in range(width):
-            if word < n_words[lane]:
+            if word < sums.n_words[at + lane]:
+                row, first_label = sums.first[at + lane] + word, sums.first_label[at + lane]
                 for label in range(n_labels):
-                    marginals[first[lane] + word, first_label[lane] + label] = get(work.states, label, lane)
+                    marginals[row, first_label + label] = get(work.states, label, lane)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
-def forward_backward_kernel(table, scores, first, n_words, first_label, width, work, log_total, is_done, marginals):
-    """Fill the log totals of many sums, and their marginals unless that array is empty.
-
-    ``first``, ``n_words`` and ``first_label`` of shape (n_sums,) say where words and labels of a sum begin, and how
-    many words there are; they, ``log_total`` and ``is_done`` are padded to whole groups by sums without words.
-    """
+@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_CONTRACT)
+def forward_backward_kernel(table, scores, sums, begin, end, work, marginals):
+    """Fill the log totals of the sums from ``begin`` to ``end``, and their marginals unless that array is empty."""
     wants_marginals = marginals.shape[0] > 0
-    for at in range(0, n_words.shape[0], width):
-        end = at + width
-        longest = prepare_kernel(
-            table, scores, first[at:end], n_words[at:end], first_label[at:end], width, wants_marginals, work
-        )
-        forward_kernel(table, longest, n_words[at:end], width, work, log_total[at:end], is_done[at:end])
+    for at in range(begin, end, work.least.shape[0]):
+        longest = prepare_kernel(table, scores, sums, at, wants_marginals, work)
+        forward_kernel(table, longest, sums, at, work)
         if wants_marginals:
-            backward_kernel(
-                table,
-                longest,
-                first[at:end],
-                n_words[at:end],
-                first_label[at:end],
-                width,
-                False,
-                work,
-                is_done[at:end],
-                marginals,
-            )
+            backward_kernel(table, longest, sums, at, work, marginals)

@@ -45,13 +45,17 @@ class LogMessages(NamedTuple):
 
 def log_messages(automaton: Automaton, scores: NDArray[np.float64]) -> LogMessages:
     """Run forward and backward over one sentence."""
-    n_times = len(scores) * automaton.n_phases
-    log_alpha, log_beta = np.empty((2, n_times + 1, automaton.n_states))
-    marginals, arc_marginals = np.zeros(scores.shape), np.zeros(len(automaton.arc_from))
-    log_forward_kernel(automaton, scores, log_alpha)
-    log_total = log_total_kernel(automaton, log_alpha)
+    log_total, log_alpha = _forward(automaton, scores)
+    log_beta, marginals, arc_marginals = np.empty(log_alpha.shape), np.zeros(scores.shape), np.zeros(automaton.n_arcs)
     log_backward_kernel(automaton, scores, log_alpha, log_total, log_beta, marginals, arc_marginals)
     return LogMessages(log_total, log_alpha, log_beta, marginals, arc_marginals)
+
+
+def _forward(automaton: Automaton, scores: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+    """Return the log sum over all complete paths, and the forward messages."""
+    log_alpha = np.empty((len(scores) * automaton.n_phases + 1, automaton.n_states))
+    log_forward_kernel(automaton, scores, log_alpha)
+    return float(np.logaddexp.reduce(log_alpha[-1, automaton.final])), log_alpha
 
 
 def k_best_paths(automaton: Automaton, scores: NDArray[np.float64], k: int, first_label: int = 0) -> list[Outcome]:
@@ -65,7 +69,9 @@ def k_best_paths(automaton: Automaton, scores: NDArray[np.float64], k: int, firs
     outcomes = []
     for (state, rank), score in zip(found[:n_found].tolist(), found_score[:n_found].tolist(), strict=True):
         labels = np.empty((n_words, automaton.n_phases), dtype=np.int64)
-        trace_kernel(automaton, best_arc, best_rank, state, rank, labels)
+        for time in reversed(range(labels.size)):  # follow the back-pointers
+            arc, rank = best_arc[time + 1, state, rank], best_rank[time + 1, state, rank]
+            labels.flat[time], state = automaton.arc_label[arc], automaton.arc_from[arc]
         outcomes.append(Outcome(score, _edges(labels, first_label)))
     return outcomes
 
@@ -81,16 +87,30 @@ def sample_labels(
     automaton: Automaton, scores: NDArray[np.float64], n_samples: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
     """Draw outcomes as labels, of shape (n_samples, n_words, n_phases); -1 where a phase passes without one."""
-    n_times = len(scores) * automaton.n_phases
-    log_alpha = np.empty((n_times + 1, automaton.n_states))
-    log_forward_kernel(automaton, scores, log_alpha)
-    log_total = log_total_kernel(automaton, log_alpha)
+    log_total, log_alpha = _forward(automaton, scores)
     if log_total == -np.inf:
         raise StructureError("nothing can be drawn: every outcome is forbidden by scores of -inf")
-    labels = np.empty((n_samples, len(scores), automaton.n_phases), dtype=np.int64)
+    n_times, n_phases = len(log_alpha) - 1, automaton.n_phases
+    labels = np.empty((n_samples, len(scores), n_phases), dtype=np.int64)
     uniform = rng.random((n_samples, n_times + 1))
-    sample_kernel(automaton, scores, log_alpha, log_total, uniform, labels)
+    states = _chosen(np.where(automaton.final, log_alpha[n_times], -np.inf), uniform[:, n_times])
+    for time in reversed(range(n_times)):
+        word, phase = divmod(time, n_phases)
+        for state in np.unique(states).tolist():
+            is_here = states == state
+            arcs = slice(*automaton.first_arc[phase * automaton.n_states + state :][:2])
+            source, label = automaton.arc_from[arcs], automaton.arc_label[arcs]
+            weights = automaton.arc_score[arcs] + np.where(label < 0, 0.0, scores[word, label])
+            arc = _chosen(log_alpha[time, source] + weights, uniform[is_here, time])
+            labels[is_here, word, phase], states[is_here] = label[arc], source[arc]
     return labels
+
+
+def _chosen(log_weights: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Choose among weights in proportion to them, once for each random number in [0, 1)."""
+    sums = np.cumsum(np.exp(log_weights - log_weights.max()))
+    chosen: NDArray[np.int64] = np.searchsorted(sums, uniform * sums[-1], side="right")
+    return chosen
 
 
 def _edges(labels: NDArray[np.int64], first_label: int) -> Encoding:
@@ -129,23 +149,6 @@ def log_forward_kernel(automaton, scores, log_alpha):
                 value = log_alpha[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
                 total += math.exp(value - top)
             log_alpha[time + 1, state] = top + math.log(total)
-
-
-@numba.njit(nogil=True, cache=True)
-def log_total_kernel(automaton, log_alpha):
-    """Return the log sum over all complete paths."""
-    last = log_alpha.shape[0] - 1
-    top = -np.inf
-    for state in range(log_alpha.shape[1]):
-        if automaton.final[state]:
-            top = max(top, log_alpha[last, state])
-    if top == -np.inf:
-        return top
-    total = 0.0
-    for state in range(log_alpha.shape[1]):
-        if automaton.final[state]:
-            total += math.exp(log_alpha[last, state] - top)
-    return top + math.log(total)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -230,48 +233,3 @@ def k_best_kernel(automaton, k, scores, best, best_arc, best_rank, found, found_
         used[winner] += 1
         n_found += 1
     return n_found
-
-
-@numba.njit(nogil=True, cache=True)
-def trace_kernel(automaton, best_arc, best_rank, state, rank, labels):
-    """Follow one of the k best paths back; ``labels`` (n_words, n_phases) gets its labels, -1 where there is none."""
-    n_phases = automaton.n_phases
-    for time in range(labels.shape[0] * n_phases - 1, -1, -1):
-        arc = best_arc[time + 1, state, rank]
-        rank = best_rank[time + 1, state, rank]
-        labels[time // n_phases, time % n_phases] = automaton.arc_label[arc]
-        state = automaton.arc_from[arc]
-
-
-@numba.njit(nogil=True, cache=True)
-def sample_kernel(automaton, scores, log_alpha, log_total, uniform, labels):
-    """Draw paths in proportion to their probability.
-
-    ``uniform`` of shape (n_samples, n_times + 1) holds random numbers in [0, 1); ``labels`` of shape (n_samples,
-    n_words, n_phases) gets the labels of the paths.
-    """
-    n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
-    first_arc, arc_from, arc_label = automaton.first_arc, automaton.arc_from, automaton.arc_label
-    n_times = n_words * n_phases
-    for sample in range(labels.shape[0]):
-        draw = uniform[sample, n_times]
-        state = -1
-        for candidate in range(n_states):
-            if automaton.final[candidate] and log_alpha[n_times, candidate] > -np.inf:
-                state = candidate
-                draw -= math.exp(log_alpha[n_times, candidate] - log_total)
-                if draw < 0.0:
-                    break
-        for time in range(n_times - 1, -1, -1):
-            word, phase = time // n_phases, time % n_phases
-            draw = uniform[sample, time]
-            chosen = -1
-            for arc in range(first_arc[phase * n_states + state], first_arc[phase * n_states + state + 1]):
-                value = log_alpha[time, arc_from[arc]] + arc_weight(automaton, arc, word, scores)
-                if value > -np.inf:
-                    chosen = arc
-                    draw -= math.exp(value - log_alpha[time + 1, state])
-                    if draw < 0.0:
-                        break
-            labels[sample, word, phase] = arc_label[chosen]
-            state = arc_from[chosen]

@@ -1,7 +1,4 @@
-"""Tag sequences drawn in proportion to their probability, and how often their readings have each mention.
-
-Drawing whole sequences goes through all samples word by word, from the last to the first: samples that have the same
-tag at a word share the sums that say which tag came before.
+"""Tag sequences with bodies or heads drawn in proportion to their probability, and how often each mention is read.
 
 Mentions other than plain runs (whose probability `runs` knows) are only in sequences with *linking* tags, those of
 bodies and heads. So only such sequences are drawn to count these mentions: first the last linking tag, then what comes
@@ -19,8 +16,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.inference.numba.tag_readings import FORMS, WIDTH, ReadingWorkspace, is_linking, parts_of, read_kernel
-from hyperspan.mentions import Span
+from hyperspan.inference.numba.tag_readings import FORMS, WIDTH, ReadingWorkspace, is_linking, read_kernel
 from hyperspan.structures.linear import Linear
 
 LEAST_LINKING = 0.005
@@ -28,77 +24,6 @@ LEAST_LINKING = 0.005
 
 _POOL = 65_537
 _SPREAD, _LOW_BITS = 0x61C88647, 0x7FFFFFFF
-
-
-@numba.njit(nogil=True, cache=True)
-def draw_kernel(alpha, moves_into, uniform, tags):
-    """Draw tag sequences of one sentence, one for each row of random numbers.
-
-    ``alpha`` (n_words, n_tags) are its forward messages, ``moves_into`` is exp of the transitions, transposed;
-    ``uniform`` (n_samples, n_words + 1) is in [0, 1), and column w chooses the tag of word w - 1; ``tags`` (n_samples,
-    n_words) is filled.
-    """
-    n_words, n_tags = alpha.shape
-    n_samples = tags.shape[0]
-    sums = np.empty((n_tags, n_tags))
-    known = np.full(n_tags, -1, dtype=np.int64)
-    running = 0.0
-    for tag in range(n_tags):
-        running += alpha[n_words - 1, tag]
-        sums[0, tag] = running
-    for sample in range(n_samples):
-        tags[sample, n_words - 1] = search_kernel(sums[0], uniform[sample, n_words])
-    for word in range(n_words - 1, 0, -1):
-        for sample in range(n_samples):
-            tag = tags[sample, word]
-            if known[tag] != word:
-                known[tag] = word
-                running = 0.0
-                for before in range(n_tags):
-                    running += alpha[word - 1, before] * moves_into[tag, before]
-                    sums[tag, before] = running
-            tags[sample, word - 1] = search_kernel(sums[tag], uniform[sample, word])
-
-
-@numba.njit(nogil=True, cache=True)
-def search_kernel(sums, draw):
-    """Return the first place where the running sums exceed a share of their total."""
-    last = sums.shape[0] - 1
-    wanted = draw * sums[last]
-    low, high = 0, last
-    while low < high:
-        middle = (low + high) // 2
-        if sums[middle] > wanted:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-Key = tuple[str, tuple[Span, ...]]
-"""The type and the parts of a mention."""
-
-
-def count_mentions(structure: Linear, tags: NDArray[np.int64]) -> dict[Key, int]:
-    """Return in how many of some tag sequences the ``enough`` reading has each mention, by its type and parts.
-
-    Parameters
-    ----------
-    structure : Linear
-    tags : int64 array of shape (n_samples, n_words)
-
-    Examples
-    --------
-    >>> count_mentions(Linear(("Finding",)), np.array([[1, 2, 0], [1, 0, 1]]))
-    {('Finding', ((0, 2),)): 1, ('Finding', ((0, 1),)): 1, ('Finding', ((2, 3),)): 1}
-    """
-    capacity, n_rows = 1_024, -1
-    while n_rows < 0:
-        room = CountingWorkspace.of(structure, tags.shape[1], capacity)
-        n_rows = count_kernel(tags, structure.max_components, room)
-        capacity *= 4
-    found = zip(room.rows[:n_rows].tolist(), room.counts[:n_rows].tolist(), strict=True)
-    return {(structure.types[row[0]], parts_of(row)): count for row, count in found}
 
 
 class CountingWorkspace(NamedTuple):
@@ -193,18 +118,6 @@ def clear_kernel(room, n_rows):
     slots, rows = room.slots, room.rows
     for number in range(n_rows - 1, -1, -1):
         slots[slot_kernel(rows[number], slots, rows)] = -1
-
-
-@numba.njit(nogil=True, cache=True)
-def count_kernel(tags, max_components, room):
-    """Count the mentions of all readings; return how many different ones there are, -1 if there is no room."""
-    n_rows = 0
-    for sample in range(tags.shape[0]):
-        n_found = read_kernel(tags[sample], max_components, True, room.reading, room.found, 0)
-        n_rows = add_kernel(room, n_found, n_rows)
-        if n_rows < 0:
-            break
-    return n_rows
 
 
 @numba.njit(nogil=True, cache=True)

@@ -68,9 +68,9 @@ def best_moves_kernel(table, first_label, scores, word, best, chosen):
 
 @numba.njit(nogil=True, cache=True)
 def best_start_kernel(n_states, values, before, after, pointers, time, no_start, start):
-    """Let T choose; the back-pointers of states with bit 0: 0 started from without it, 1 not started, 2 started from with.
+    """Let T choose: the states at ``before`` in ``values`` become those at ``after``.
 
-    The states are those at ``before`` in ``values``, and become those at ``after``.
+    The back-pointers of states with bit 0: 0 started from without it, 1 not started, 2 started from with it.
     """
     for state in range(0, n_states, 2):
         clear, active = values[before + state], values[before + state + 1]

@@ -5,7 +5,8 @@ Written to be read, and right for any scores: it also does the work where scaled
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +14,59 @@ from numpy.typing import NDArray
 from hyperspan.inference.automaton import Automaton
 from hyperspan.inference.numba.log_space import log_messages
 from hyperspan.inference.reference.automaton import arcs
-from hyperspan.mentions import Span
-from hyperspan.structures.staircase import END, NO_START, STAY, STEP, Link, Staircase, links_of
+from hyperspan.mentions import Mention, Span
+from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP, Link, Staircase, links_of
+
+State = TypeVar("State")
+Path = tuple[tuple[int, int], ...]
+"""Words and nodes, from the start of a mention on."""
+
+
+def probable_paths(
+    n_words: int,
+    starts: Iterable[tuple[int, State]],
+    extend: Callable[[State, Link, bool], tuple[float, State]],
+    threshold: float,
+    most_steps: int,
+    limit: int,
+) -> tuple[list[tuple[Path, float]], bool]:
+    """Return every path whose probability is at least the threshold, and whether the search was cut short.
+
+    Parameters
+    ----------
+    n_words : int
+    starts : iterable of (int, state)
+        Words where a mention may start, and what is known there.
+    extend : callable
+        Gets what is known at the beginning of a path, its next link and whether it is the first; returns the
+        probability of both together, and what is known then. A further link never makes a path more probable.
+    threshold : float
+    most_steps, limit : int
+        The search ends after so many links tried or paths found.
+    """
+    found: list[tuple[Path, float]] = []
+    n_steps = 0
+    for start, at_start in starts:
+        waiting: list[tuple[Path, State]] = [(((start, 0),), at_start)]
+        while waiting:
+            path, state = waiting.pop()
+            word, node = path[-1]
+            for child in (END, STAY, STEP):  # what is put here last is taken out first
+                if child != END and word + 1 == n_words:
+                    continue
+                if n_steps == most_steps:
+                    return found, True
+                n_steps += 1
+                prob, after = extend(state, (word, node, child), len(path) == 1)
+                if prob < threshold or prob == 0.0:
+                    continue
+                if child != END:
+                    waiting.append(((*path, (word + 1, node + (child == STEP))), after))
+                elif len(found) == limit:
+                    return found, True
+                else:
+                    found.append((path, prob))
+    return found, False
 
 
 class ClampedSums:
@@ -44,41 +96,24 @@ class ClampedSums:
             message = self.across(message, link, is_first=link[0] == parts[0][0])
         return self._log_share(message, parts[-1][1])
 
-    def probable(
-        self, threshold: float, most_steps: int, limit: int
-    ) -> tuple[list[tuple[tuple[Span, ...], float]], bool]:
-        """Return the parts and the probability of every mention at least as probable as the threshold.
+    def probable(self, type: str, threshold: float, most_steps: int, limit: int) -> tuple[list[Mention], bool]:
+        """Return every mention, said to be of a type, that is at least as probable as the threshold.
 
         Also returns whether the search was cut short, after so many words advanced over or mentions found.
         """
-        found: list[tuple[tuple[Span, ...], float]] = []
         if self.messages.log_total == -np.inf:
-            return found, False
-        n_words, n_steps = len(self.scores), 0
-        starts = np.flatnonzero(self.messages.marginals[:, NO_START + 1] >= threshold).tolist() if n_words else []
-        for start in starts:
-            waiting = [((start, 0),)]
-            messages = {waiting[0]: self.messages.log_alpha[start * self.n_phases]}
-            while waiting:
-                path = waiting.pop()
-                (word, node), message = path[-1], messages.pop(path)
-                for child in (END, STEP, STAY):
-                    if not self.staircase.children(node) & child or (child != END and word + 1 == n_words):
-                        continue
-                    if n_steps >= most_steps or len(found) >= limit:
-                        return found, True
-                    n_steps += 1
-                    after = self.across(message, (word, node, child), is_first=len(path) == 1)
-                    prob = float(np.exp(min(0.0, self._log_share(after, word + 1))))
-                    if prob < threshold or prob == 0.0:
-                        continue
-                    if child == END:
-                        found.append((self.staircase.mention("", path).parts, prob))
-                    else:
-                        longer = (*path, (word + 1, node + (child == STEP)))
-                        waiting.append(longer)
-                        messages[longer] = after
-        return found, False
+            return [], False
+        starts = np.flatnonzero(self.messages.marginals[:, START] >= threshold).tolist()
+        before = [(start, self.messages.log_alpha[start * self.n_phases]) for start in starts]
+        paths, was_cut = probable_paths(len(self.scores), before, self._extend, threshold, most_steps, limit)
+        return [self.staircase.mention(type, path, prob) for path, prob in paths], was_cut
+
+    def _extend(self, message: NDArray[np.float64], link: Link, is_first: bool) -> tuple[float, NDArray[np.float64]]:
+        word, node, child = link
+        if not self.staircase.children(node) & child:
+            return 0.0, message
+        after = self.across(message, link, is_first=is_first)
+        return float(np.exp(min(0.0, self._log_share(after, word + 1)))), after
 
     def across(self, message: NDArray[np.float64], link: Link, *, is_first: bool) -> NDArray[np.float64]:
         """Take a forward message across the word of a link, which must be used; a mention starts at its first word."""
@@ -88,8 +123,8 @@ class ClampedSums:
             allowed[label] = parent != node or bool(children & child)
         allowed[NO_START] = not is_first
         scores = np.where(allowed, self.scores[word], -np.inf)
-        for source, target, label, _ in self._arcs:
-            values = message[source] + np.where(label < 0, 0.0, scores[label])
+        for source, target, labels, _ in self._arcs:
+            values = message[source] + np.where(labels < 0, 0.0, scores[labels])
             message = np.full(len(message), -np.inf)
             np.logaddexp.at(message, target, values)
         return message

@@ -1,0 +1,11 @@
+"""Speed, memory and results, measured from a checkout: ``python -m benchmarks --help``.
+
+| command | measures |
+| --- | --- |
+| `run` | speed and memory beside those of peers, in one run on the same data |
+| `compare` | this checkout beside another, round by round |
+| `results` | precision and recall of every structure and decoder on real corpora |
+| `load` | a server under load |
+
+Nothing of this is in the wheel. Results are checked first: what gives other results than its peer is not timed.
+"""

@@ -1,0 +1,157 @@
+"""``python -m benchmarks`` as a developer runs it."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+
+import pytest
+from benchmarks.__main__ import app
+from benchmarks.compare import ROOT
+from benchmarks.harness import Disagreement
+from benchmarks.reporting import number
+from benchmarks.tasks import TASKS, sweeps
+from typer.testing import CliRunner
+
+from hyperspan import corpora
+from hyperspan.corpora import demo
+from hyperspan.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def _tiny(monkeypatch):
+    monkeypatch.setattr("benchmarks.setting.QUICK_TOKENS", 300)
+
+
+def bench(*arguments: object, exit_code: int = 0):
+    result = CliRunner().invoke(app, list(map(str, arguments)), catch_exceptions=False)
+    assert result.exit_code == exit_code, result.output
+    return result
+
+
+def test_the_list_of_tasks():
+    assert [line.split()[0] for line in bench("run", "--list").stdout.splitlines()] == list(TASKS)
+    assert json.loads(bench("run", "--list", "--json").stdout) == TASKS
+
+
+def test_a_task_as_json_and_in_a_file(tmp_path):
+    path = tmp_path / "bench.json"
+    document = json.loads(bench("run", "sweeps", "--quick", "--json", "--threads", 1, "--seed", 3, "-o", path).stdout)
+    assert json.loads(path.read_text(encoding="utf-8")) == document
+    assert document["quick"] is True
+    assert document["seed"] == 3
+    assert document["data"] == "demo"
+    assert document["env"]["threads"] == 1
+    assert {"python", "numpy", "python-crfsuite", "torch-struct"} <= set(document["env"]["versions"])
+    names = [row["ours"] for row in document["rows"]]
+    assert names[:4] == [f"shared, K=3: {name}" for name in ("log_partition", "marginals", "best", "probable")]
+    for row in document["rows"]:
+        assert row["task"] == "sweeps"
+        assert row["holds"] is None
+        assert row["agrees"] is True
+        low, high = row["ours_spread"]
+        assert 0 < low <= row["ours_median"] <= high
+
+
+def test_a_table_with_a_corpus_of_your_own(tmp_path):
+    corpora.write(demo.generate(3, unit="sentences"), tmp_path / "notes.jsonl")
+    result = bench("run", "features", "--quick", "--data", tmp_path / "notes.jsonl", "--threads", 1)
+    head, *rows = result.stdout.splitlines()
+    assert head.startswith("features: tokens a second, ")
+    assert head.endswith("/notes")
+    assert len(rows) == 4
+    assert all(re.search(r"; Python strings.*: .*; ratio .*; wanted: ratio at least 10$", row) for row in rows)
+    assert "features, extractor, 1 threads, known words: 3" in result.stderr
+
+
+def test_results_that_differ_end_with_1(monkeypatch):
+    def differ(_: object) -> None:
+        raise Disagreement("ours is 1, the peer's 2; nothing was timed")
+
+    monkeypatch.setattr(sweeps, "check_references", differ)
+    result = bench("run", "sweeps", "--quick", "--json", exit_code=1)
+    (row,) = json.loads(result.stdout)["rows"]
+    assert row["agrees"] is False
+    assert row["note"] == "ours is 1, the peer's 2; nothing was timed"
+
+
+def test_wrong_usage(tmp_path):
+    with pytest.raises(UsageError, match="there is no task 'speed'"):
+        bench("run", "speed")
+    with pytest.raises(UsageError, match="is a folder; expected the name of a file to write"):
+        bench("run", "sweeps", "--quick", "-o", tmp_path)
+    with pytest.raises(UsageError, match="there is no such file or folder; expected a corpus, or 'demo'"):
+        bench("run", "features", "--quick", "--data", tmp_path / "nothing")
+    assert "Invalid value for '--threads'" in bench("run", "--threads", 0, exit_code=2).stderr
+
+
+def test_this_checkout_beside_itself(tmp_path):
+    path = tmp_path / "compare.json"
+    result = bench("compare", "--against", ROOT, "--quick", "--only", "loading, iteration", "--threads", 1, "-o", path)
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert document["differences"] == []
+    assert document["env"]["threads"] == 1
+    assert document["checkouts"]["new"] == document["checkouts"]["old"]
+    assert {row["measure"] for row in document["rows"]} == {"loading", "iteration"}
+    for row in document["rows"]:
+        assert row["ratio"] == pytest.approx(row["new_median"] / row["old_median"])
+    assert re.search(
+        r"^iteration: seconds\n  linear +new .* \(.* to .*\); old .*; ratio \d", result.stdout, re.MULTILINE
+    )
+
+
+def test_what_cannot_be_compared_is_said(tmp_path):
+    with pytest.raises(UsageError, match=r"there is no '\.venv/bin/python'; expected a checkout in which 'make test'"):
+        bench("compare", "--against", tmp_path)
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    with pytest.raises(UsageError, match=r"its interpreter has hyperspan from '.*'; expected that of the checkout"):
+        bench("compare", "--against", tmp_path)
+    with pytest.raises(UsageError, match="there is no measurement 'iterations'; did you mean 'iteration'"):
+        bench("compare", "--against", ROOT, "--only", "iterations")
+
+
+def test_results_need_their_corpora(tmp_path):
+    with pytest.raises(UsageError, match=r"there is no file '.*chia/train\.jsonl'; expected a corpus"):
+        bench("results", tmp_path)
+    with pytest.raises(UsageError, match="there is no structure 'chain'; expected one of linear, "):
+        bench("results", tmp_path, "--structure", "chain")
+    with pytest.raises(UsageError, match="the split is 'train'; expected one of test, dev"):
+        bench("results", tmp_path, "--split", "train")
+
+
+def test_results_of_a_corpus(tmp_path):
+    reports = demo.generate(40, unit="sentences")
+    splits = {name: reports.split(name) for name in ("train", "dev", "test")}
+    corpora.write_splits(splits, tmp_path / "small", format="jsonl")
+    path = tmp_path / "results.json"
+    options = ("--corpus", "small", "--structure", "mention", "--option=--max-iterations=3", "-o", path)
+    head, line, *rows = bench("results", tmp_path, *options).stdout.splitlines()
+    assert head.startswith("| corpus | structure | decoding |")
+    assert line.startswith("| --- |")
+    assert [row.split(" | ")[:3] for row in rows] == [
+        ["| small", "mention", decode] for decode in ("all", "enough", "probable")
+    ]
+    assert [row["decode"] for row in json.loads(path.read_text())["rows"]] == ["all", "enough", "probable"]
+
+
+def shown_commands():
+    for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile", *(ROOT / "docs").glob("*.md")]:
+        for line in page.read_text(encoding="utf-8").splitlines():
+            _, _, shown = line.partition("python -m benchmarks ")
+            if shown:
+                yield page.name, re.findall(r"[^\s`]+", shown.partition("#")[0])
+
+
+def test_commands_that_are_shown_exist():
+    shown = list(shown_commands())
+    assert len(shown) > 5
+    for page, (command, *words) in shown:
+        known = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "300"})
+        assert known.exit_code == 0, f"{page}: {command}"
+        for word in words:
+            assert not word.startswith("-") or word in known.stdout, f"{page}: {command} {word}"
+
+
+def test_numbers_that_matter():
+    assert [number(value) for value in (123456.7, 0.00123, 1.0)] == ["123,457", "0.00123", "1"]
