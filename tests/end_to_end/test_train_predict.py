@@ -20,8 +20,8 @@ from hyperspan import Document, Mention, Sentence, corpora
 from hyperspan.cli import main
 from hyperspan.corpora import demo
 from hyperspan.files import locked
-from hyperspan.recognizer import Recognizer
 from hyperspan.inference.registry import _tell_old_name
+from hyperspan.recognizer import Recognizer
 
 CORPUS = demo.generate(10, unit="sentences")
 DOCUMENTS = demo.generate(4, unit="documents")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from brute_force import all_mentions
 from hyperspan import Mention
-from hyperspan.structures import Hypergraph, Linear, decode_all, decode_enough, structure
+from hyperspan.structures import Hypergraph, Linear, structure
 from hyperspan.structures.cover import first_in_first_out
 from hyperspan.structures.linear_decoding import components
 from hyperspan.structures.paths import connected
@@ -37,7 +37,7 @@ def test_all_has_every_mention_and_encodes_back(case) -> None:
     made, found, n_words = case
     encoded = made.encode(found, n_words)
     assert encoded.left_out == ()
-    decoded = decode_all(made, encoded.encoding, limit=100_000)
+    decoded = made.decode(encoded.encoding, "all", limit=100_000)
     assert not decoded.truncated
     assert found <= set(decoded.mentions)
     assert list(decoded.mentions) == sorted(set(decoded.mentions))
@@ -48,9 +48,9 @@ def test_all_has_every_mention_and_encodes_back(case) -> None:
 def test_enough_is_among_all_and_encodes_back(case) -> None:
     made, found, n_words = case
     encoding = made.encode(found, n_words).encoding
-    enough = decode_enough(made, encoding).mentions
+    enough = made.decode(encoding, "enough").mentions
     assert list(enough) == sorted(set(enough))
-    assert set(enough) <= set(decode_all(made, encoding, limit=100_000).mentions)
+    assert set(enough) <= set(made.decode(encoding, "all", limit=100_000).mentions)
     assert len(enough) <= len(found)
     assert made.encode(enough, n_words).encoding == encoding
 
@@ -77,7 +77,7 @@ def tangles(draw: st.DrawFn) -> tuple[Hypergraph, frozenset[Mention], int]:
 def test_enough_is_the_best_of_all_smallest_covers(case) -> None:
     made, found, n_words = case
     encoding = made.encode(found, n_words).encoding
-    candidates = decode_all(made, encoding).mentions
+    candidates = made.decode(encoding, "all").mentions
     assume(len(candidates) <= 14)
     links_of = {mention: links(made, mention) for mention in candidates}
     wanted = set().union(*links_of.values())
@@ -90,7 +90,7 @@ def test_enough_is_the_best_of_all_smallest_covers(case) -> None:
         if covers:
             break
     best = min(covers, key=lambda chosen: (sum(mention.n_words**2 for mention in chosen), naive_order(chosen)))
-    decoded = decode_enough(made, encoding)
+    decoded = made.decode(encoding, "enough")
     assert decoded.is_exact
     assert decoded.mentions == best
 
@@ -119,7 +119,7 @@ def test_first_in_first_out_is_a_cover_as_small_as_the_best(case) -> None:
         for group in connected(children, starts)
         for parts in first_in_first_out(children, group)
     ]
-    assert len(covers) == len(decode_enough(made, encoding).mentions)
+    assert len(covers) == len(made.decode(encoding, "enough").mentions)
     assert made.encode([Mention("Finding", parts) for parts in covers], n_words).encoding == encoding
 
 
@@ -177,8 +177,8 @@ def tag_sequences(draw: st.DrawFn) -> tuple[Linear, tuple[tuple[int, int], ...]]
 @given(tag_sequences(), st.booleans())
 def test_any_tags_can_be_read(case, any_number: bool) -> None:
     made, encoding = case
-    decoded = decode_all(made, encoding, any_number=any_number)
-    enough = decode_enough(made, encoding)
+    decoded = made.decode(encoding, "all", limit=10_000, any_number=any_number)
+    enough = made.decode(encoding, "enough")
     assert not decoded.truncated
     assert set(enough.mentions) <= set(decoded.mentions)
     for result in (decoded, enough):
@@ -197,8 +197,8 @@ def test_any_tags_can_be_read(case, any_number: bool) -> None:
 @given(tag_sequences(), st.integers(1, 5))
 def test_limits_are_kept_and_reported(case, limit: int) -> None:
     made, encoding = case
-    for decode in (decode_all, decode_enough):
-        whole, cut = decode(made, encoding), decode(made, encoding, limit=limit)
+    for reading in ("all", "enough"):
+        whole, cut = made.decode(encoding, reading, limit=10_000), made.decode(encoding, reading, limit=limit)
         assert len(cut.mentions) == min(limit, len(whole.mentions))
         assert set(cut.mentions) <= set(whole.mentions)
         assert cut.truncated == (len(whole.mentions) > limit)

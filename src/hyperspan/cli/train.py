@@ -116,11 +116,11 @@ def train(
             say.info(f"{interrupted}. Go on with the same command and --resume ({checkpoint} was written).")
         raise typer.Exit(128 + (watch.signal or signal.SIGINT)) from None
     recognizer.save(output)
+    sizes = recognizer.scorer_.describe()
     summary = {
         "model": str(output),
         "types": list(recognizer.types_),
-        "features": recognizer.n_features_,
-        "weights": len(recognizer.weights_),
+        **{name: sizes[name] for name in ("features", "weights") if name in sizes},
         "l2": recognizer.l2_,
         "threshold": recognizer.threshold_,
         "threshold_tuned": bool(recognizer.summary()["threshold_curve"]),
@@ -174,9 +174,10 @@ def _read_training(path: Path, format: str | None, diagnostics: Diagnostics) -> 
 
 
 def _say_summary(summary: dict[str, Any]) -> None:
+    sizes = "".join(f"{summary[name]:,} {name}, " for name in ("features", "weights") if name in summary)
     say.info(
-        f"{summary['model']}: {len(summary['types'])} types, {summary['features']:,} features, "
-        f"{summary['weights']:,} weights, l2 {summary['l2']:g}, threshold {summary['threshold']:g}"
+        f"{summary['model']}: {len(summary['types'])} types, {sizes}"
+        f"l2 {summary['l2']:g}, threshold {summary['threshold']:g}"
     )
     if not summary["threshold_tuned"]:
         say.note(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import islice
@@ -30,7 +30,7 @@ from hyperspan.recognizer.serialization import read_model, write_model
 from hyperspan.recognizer.settings import Settings, check_number, check_threshold, shown
 from hyperspan.recognizer.summary import summarise
 from hyperspan.recognizer.training import TrainingOptions, learn, prepare, threshold_curve
-from hyperspan.scoring import LinearScorer, Scorer
+from hyperspan.scoring import Scorer
 from hyperspan.structures import Structure
 from hyperspan.text import Annotator, annotator, as_sentences, split_documents
 
@@ -213,13 +213,14 @@ class Recognizer:
 
     @property
     def n_features_(self) -> int:
-        """How many features the linear scorer knows."""
-        return self._linear().n_features
+        """How many features the scorer knows, where it has such."""
+        return int(self._of_scorer("features", self._learned().scorer.describe()))
 
     @property
     def weights_(self) -> NDArray[np.float64]:
-        """The weights of the linear scorer."""
-        return self._linear().weights
+        """The weights of features, where the scorer has such."""
+        weights: NDArray[np.float64] = self._of_scorer("weights", self._learned().scorer.state()[1])
+        return weights
 
     @property
     def l2_(self) -> float:
@@ -256,11 +257,10 @@ class Recognizer:
         """How many training mentions the structure cannot write."""
         return self._learning().left_out
 
-    def _linear(self) -> LinearScorer:
-        scorer = self._learned().scorer
-        if not isinstance(scorer, LinearScorer):
-            raise UsageError(f"a scorer {self.scorer!r} has no features with weights; only 'linear' has")
-        return scorer
+    def _of_scorer(self, name: str, known: Mapping[str, Any]) -> Any:
+        if name not in known:
+            raise UsageError(f"the scorer {self.scorer!r} has no {name}; 'linear' has")
+        return known[name]
 
     def _learned(self) -> Model:
         if self._model is None:
@@ -429,12 +429,12 @@ class Recognizer:
         return summarise(self._settings(), self._learned(), self._learning())
 
     def strongest(self, sentences: Iterable[Sentence] = (), top: int = 5) -> dict[str, list[dict[str, Any]]]:
-        """Return the features with the greatest weights for each label.
+        """Return the features with the greatest weights for each label; nothing for a scorer without features.
 
         The model holds the names of the strongest, and only hashes of the others, such as ``#00c0ffee00c0ffee``; those
         that occur in the given sentences have names too.
         """
-        return self._linear().strongest(self._annotator().annotate(sentences), top)
+        return self._learned().scorer.strongest(self._annotator().annotate(sentences), top)
 
     # Keeping
 

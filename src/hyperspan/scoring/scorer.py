@@ -6,7 +6,7 @@ A new scorer implements `Scorer` and is registered; how it is trained is said be
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
@@ -66,6 +66,17 @@ class Scorer(Protocol):
             How much more often each label is used than on average: for a mention, given the mention minus without.
         top : int
             How many reasons are given.
+        """
+
+    def strongest(self, sentences: Iterable[Sentence], top: int) -> dict[str, list[dict[str, Any]]]:
+        """Return what speaks most for and against each label, by its name; nothing where it cannot be said.
+
+        Parameters
+        ----------
+        sentences : iterable of Sentence
+            Annotated sentences that may give names to what the scorer knows only by a hash.
+        top : int
+            How many are given for each label: dicts with ``feature``, ``twins`` and ``weight``.
         """
 
     @property

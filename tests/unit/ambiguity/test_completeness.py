@@ -10,7 +10,7 @@ from brute_force import all_mentions
 from examples import BLOOD
 from hyperspan import Mention
 from hyperspan.ambiguity import canonical_tags, possible_mentions
-from hyperspan.structures import Encoding, decode_all, structure
+from hyperspan.structures import Encoding, structure
 from hyperspan.structures.linear_decoding import components
 
 LINEAR = structure("linear", ("Finding",), 3)
@@ -35,7 +35,7 @@ def test_sets_that_lose_a_mention(n_words: int, n_losing: int) -> None:
     for chosen in chain.from_iterable(combinations(every, size) for size in range(len(every) + 1)):
         encoding = LINEAR.encode(chosen, n_words).encoding
         if encoding not in read:
-            read[encoding] = frozenset(decode_all(LINEAR, encoding).mentions)
+            read[encoding] = frozenset(LINEAR.decode(encoding, "all").mentions)
         count += not read[encoding].issuperset(chosen)
     assert count == n_losing
 
@@ -46,7 +46,7 @@ def test_what_is_lost_begins_or_ends_inside_a_head_or_has_more_components_than_p
         if not canonical_tags(3).accepts([LINEAR.tags[tag] for tag in tags]):
             continue
         encoding = tuple(enumerate(tags))
-        for mention in possible_mentions(LINEAR, encoding) - set(decode_all(LINEAR, encoding).mentions):
+        for mention in possible_mentions(LINEAR, encoding) - set(LINEAR.decode(encoding, "all").mentions):
             pieces = covered(mention, encoding)
             cut = {kind for kind, n_inside, n_all in pieces if n_inside < n_all}
             assert cut == {"head"} or (not cut and len(pieces) > 3)
@@ -56,7 +56,7 @@ def test_what_is_lost_begins_or_ends_inside_a_head_or_has_more_components_than_p
 
 def test_the_third_example_loses_one_of_six() -> None:
     encoding = LINEAR.encode(BLOOD.mentions, len(BLOOD)).encoding
-    read = set(decode_all(LINEAR, encoding).mentions)
+    read = set(LINEAR.decode(encoding, "all").mentions)
     (lost,) = set(BLOOD.mentions) - read
     assert (len(read), BLOOD.text_of(lost)) == (25, "dark … material … vomit")
     assert [piece for piece in covered(lost, encoding) if piece[1] < piece[2]] == [("head", 1, 2)]

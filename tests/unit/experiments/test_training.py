@@ -9,9 +9,9 @@ from hyperspan import Mention, Sentence
 from hyperspan.evaluation import evaluate
 from hyperspan.experiments import cells
 from hyperspan.experiments.cells import Cell, cell_scores, models_of
-from hyperspan.experiments.training import find, find_enough, read_best
-from hyperspan.inference import distribution
-from hyperspan.structures import decode_all, decode_enough, structure
+from hyperspan.experiments.training import find, find_enough
+from hyperspan.inference import DECODERS, ScoreBatch, distribution
+from hyperspan.structures import structure
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +46,16 @@ def test_the_formula_is_read_as_the_hypergraph_of_the_best_derivation(name):
     found = set()
     for seed in range(20):
         scores = np.random.default_rng(seed).normal(-0.5, 1.5, (5, written.n_labels))
-        over = distribution(written, scores, over="derivations")
-        enough, every = read_best(over)
-        edges = tuple(sorted(set(over.best().edges)))
-        assert enough == decode_enough(written, edges).mentions
-        assert every == decode_all(written, edges).mentions
+        batch = ScoreBatch.of_sentence(scores)
+        over = distribution(written, batch, "derivations")
+        enough, every = (DECODERS[name](over, 0.3)[0].mentions for name in ("enough", "all"))
+        edges = over.best()[0].edges
+        assert enough == written.decode(edges, "enough").mentions
+        assert every == written.decode(edges, "all").mentions
         # The best derivation is the tree of all paths through its hypergraph.
-        assert set(every) == set(over.best().mentions or ())
+        (tree,) = distribution(written, batch, "mention-sets").best()
+        assert edges == tuple(sorted(set(tree.edges)))
+        assert set(every) == set(tree.mentions or ())
         assert written.encode(enough, 5).encoding == edges
         found.add(len(every) - len(enough))
     assert len(found) > 1, "no case where the two differ"
@@ -60,9 +63,10 @@ def test_the_formula_is_read_as_the_hypergraph_of_the_best_derivation(name):
 
 def test_sets_of_mentions_are_read_in_one_way():
     written = structure("shared", ["Finding"], 2)
-    over = distribution(written, np.random.default_rng(1).normal(-0.5, 1.5, (5, written.n_labels)), over="mention-sets")
-    enough, every = read_best(over)
-    assert enough == every == over.best().mentions
+    batch = ScoreBatch.of_sentence(np.random.default_rng(1).normal(-0.5, 1.5, (5, written.n_labels)))
+    over = distribution(written, batch, "mention-sets")
+    enough, every = (DECODERS[name](over, 0.3)[0].mentions for name in ("enough", "all"))
+    assert enough == every == over.best()[0].mentions
 
 
 def test_the_chain_has_no_formula_of_its_own():

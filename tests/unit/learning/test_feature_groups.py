@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hyperspan.learning.feature_groups import Grouped, group_rows, check_kernel
+from hyperspan.learning.feature_groups import Grouped, check_kernel, group_rows
 from hyperspan.learning.sparse import Lists
 
 LISTS = st.lists(st.lists(st.integers(0, 9), max_size=6), max_size=8)

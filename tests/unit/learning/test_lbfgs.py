@@ -11,7 +11,8 @@ from scipy.optimize import minimize, rosen, rosen_der
 
 from hyperspan.corpora import demo
 from hyperspan.features import Extractor, TemplateSet
-from hyperspan.learning import Objective, State, choose_parameters, encode_gold, minimise
+from hyperspan.inference import distribution_class, encode_gold
+from hyperspan.learning import Objective, State, choose_parameters, minimise
 from hyperspan.learning.history import HISTORY
 from hyperspan.learning.lbfgs import PERIOD, Function
 from hyperspan.structures import structure
@@ -40,10 +41,11 @@ def real() -> Objective:
     held = structure("shared", sorted({mention.type for unit in sentences for mention in unit.mentions}), 2)
     extractor = Extractor(TemplateSet.parse('[words]\nhere = "word[0]"\nbefore = "word[-1]"'), threads=1)
     block = extractor.fit_transform(sentences)
-    gold = encode_gold(held, sentences)
+    over = distribution_class(held)
+    gold = encode_gold(over, held, sentences)
     assert extractor.index_ is not None
     parameters = choose_parameters(held, block, gold, len(extractor.index_))
-    return Objective(held, block, gold, parameters, l2=0.5, n_threads=1)
+    return Objective(held, block, gold, parameters, over, l2=0.5, n_threads=1)
 
 
 def test_a_bowl_has_its_lowest_point():

@@ -1,4 +1,4 @@
-"""The objective: its value against the plain-Python twin, its gradient against differences, its bits over threads."""
+"""The objective: its value against the reference, its gradient against differences, its bits over threads."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import pytest
 
 from examples import EXAMPLES
 from hyperspan.features import Extractor, FeatureBlock, TemplateSet
-from hyperspan.inference import Over
-from hyperspan.learning import Objective, Parameters, Scorer, choose_parameters, encode_gold, objective
+from hyperspan.inference import distribution_class, encode_gold
+from hyperspan.learning import Objective, choose_parameters, objective
 from hyperspan.learning.objective_reference import Key, objective_reference, scores_reference
 from hyperspan.learning.vectors import add_kernel, dot_kernel
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.structures import Hypergraph, Linear, structure
+from hyperspan.scoring.parameters import Parameters
+from hyperspan.scoring.weight_table import WeightTable
+from hyperspan.structures import Structure, structure
 
 TEMPLATES = TemplateSet.parse('[words]\nhere = "word[0]"\nbefore = "word[-1]"\nbias = "bias"\nsuffix = "suffix2[0]"')
 
@@ -25,26 +27,27 @@ FEW = [
     Sentence([]),
 ]
 
-CASES: list[tuple[str, Over]] = [
+CASES: list[tuple[str, str]] = [
     *((name, over) for name in ("mention", "shared", "split") for over in ("encodings", "mention-sets", "derivations")),
     ("linear", "encodings"),
 ]
 
 
 def prepared(
-    name: str, over: Over, sentences: list[Sentence] = FEW, *, max_components: int = 2, frequent: int = 2
-) -> tuple[Hypergraph | Linear, FeatureBlock, Parameters, Objective]:
+    name: str, over: str, sentences: list[Sentence] = FEW, *, max_components: int = 2, frequent: int = 2
+) -> tuple[Structure, FeatureBlock, Parameters, Objective]:
     types = sorted({mention.type for sentence in sentences for mention in sentence.mentions})
     chosen = structure(name, types, max_components)
     extractor = Extractor(TEMPLATES, threads=1)
     block = extractor.fit_transform(sentences)
-    gold = encode_gold(chosen, sentences, over)
+    seen_as = distribution_class(chosen, over)
+    gold = encode_gold(seen_as, chosen, sentences)
     assert extractor.index_ is not None
     parameters = choose_parameters(
-        chosen, block, gold, len(extractor.index_), frequent=frequent, with_prior=over == "mention-sets"
+        chosen, block, gold, len(extractor.index_), frequent=frequent, base_score=seen_as.prior(chosen)
     )
     function = Objective(
-        chosen, block, gold, parameters, group_key=extractor.group_key_, over=over, l2=0.3, n_threads=1, dtype=np.float64
+        chosen, block, gold, parameters, seen_as, group_key=extractor.group_key_, l2=0.3, n_threads=1, dtype=np.float64
     )
     return chosen, block, parameters, function
 
@@ -61,6 +64,12 @@ def as_mapping(parameters: Parameters, weights: np.ndarray) -> dict[Key, float]:
     return named
 
 
+def scores_of(chosen: Structure, parameters: Parameters, weights: np.ndarray, block: FeatureBlock) -> np.ndarray:
+    scores = np.empty((block.n_tokens, chosen.n_labels))
+    WeightTable.of(chosen, parameters, weights).add_up(block, scores)
+    return scores
+
+
 def features_of(block: FeatureBlock) -> list[list[list[int]]]:
     return [
         [block.of(sentence, word).tolist() for word in range(block.first_token[sentence + 1] - first)]
@@ -70,27 +79,26 @@ def features_of(block: FeatureBlock) -> list[list[list[int]]]:
 
 @pytest.mark.kernel
 @pytest.mark.parametrize(("name", "over"), CASES)
-def test_the_value_is_that_of_the_reference(name: str, over: Over) -> None:
+def test_the_value_is_that_of_the_reference(name: str, over: str) -> None:
     chosen, block, parameters, function = prepared(name, over)
     rng = np.random.default_rng(1)
     for size in (0.0, 0.5):
         weights = size * rng.normal(size=parameters.n_weights)
         value, _ = function(weights)
         expected = objective_reference(
+            distribution_class(chosen, over),
             chosen,
             FEW,
             features_of(block),
             as_mapping(parameters, function.to_model(weights)),
-            over=over,
             l2=0.3,
-            with_prior=over == "mention-sets",
         )
         assert value == pytest.approx(expected, rel=1e-11)
 
 
 @pytest.mark.kernel
 @pytest.mark.parametrize(("name", "over"), CASES)
-def test_the_gradient_is_that_of_central_differences(name: str, over: Over) -> None:
+def test_the_gradient_is_that_of_central_differences(name: str, over: str) -> None:
     _, _, parameters, function = prepared(name, over)
     weights = 0.4 * np.random.default_rng(2).normal(size=parameters.n_weights)
     _, gradient = function(weights)
@@ -148,25 +156,30 @@ def test_a_corpus_of_empty_sentences_has_nothing_but_the_penalty():
     chosen = structure("shared", ["Finding"], 2)
     extractor = Extractor(TEMPLATES, threads=1)
     block = extractor.fit_transform(empty)
-    gold = encode_gold(chosen, empty)
+    over = distribution_class(chosen)
+    gold = encode_gold(over, chosen, empty)
     parameters = choose_parameters(chosen, block, gold, 0)
-    function = Objective(chosen, block, gold, parameters, l2=0.5)
+    function = Objective(chosen, block, gold, parameters, over, l2=0.5)
     value, gradient = function(function.of_model(np.ones(parameters.n_weights)))
     assert value == pytest.approx(0.5 * parameters.n_weights)
     np.testing.assert_allclose(gradient, function.to_model(np.ones(parameters.n_weights)))
 
 
 @pytest.mark.kernel
-@pytest.mark.parametrize(("name", "over"), [("shared", "encodings"), ("split", "derivations"), ("linear", "encodings")])
-def test_scores_of_words_are_those_of_the_reference(name: str, over: Over) -> None:
+@pytest.mark.parametrize(
+    ("name", "over"),
+    [("shared", "encodings"), ("shared", "mention-sets"), ("split", "derivations"), ("linear", "encodings")],
+)
+def test_scores_of_words_are_those_of_the_reference(name: str, over: str) -> None:
     chosen, block, parameters, _ = prepared(name, over)
     weights = np.random.default_rng(6).normal(size=parameters.n_weights)
+    prior = distribution_class(chosen, over).prior(chosen).tolist()
     expected = [
         row
         for words in features_of(block)
-        for row in scores_reference(chosen, words, as_mapping(parameters, weights), with_prior=over == "mention-sets")
+        for row in scores_reference(chosen, words, as_mapping(parameters, weights), prior)
     ]
-    scores = Scorer.of(chosen, parameters, weights).scores(block)
+    scores = scores_of(chosen, parameters, weights, block)
     np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
 
 
@@ -175,7 +188,7 @@ def test_features_the_model_does_not_know_add_nothing():
     extractor = Extractor(TEMPLATES, threads=1).fit(FEW)
     weights = np.random.default_rng(6).normal(size=parameters.n_weights)
     block = extractor.transform([Sentence(["xyzzy"]), Sentence([]), Sentence(["xyzzy", "plugh"])])
-    scores = Scorer.of(chosen, parameters, weights).scores(block)
+    scores = scores_of(chosen, parameters, weights, block)
     assert scores.shape == (3, chosen.n_labels)
     known = as_mapping(parameters, weights)
     np.testing.assert_allclose(

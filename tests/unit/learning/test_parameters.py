@@ -7,17 +7,12 @@ import pytest
 
 from hyperspan.errors import LearningError
 from hyperspan.features import Extractor, TemplateSet
-from hyperspan.learning import Parameters, check_parameters, choose_parameters, encode_gold
-from hyperspan.learning.parameters import (
-    CHILD_PRIOR,
-    GAP_PRIOR,
-    START_PRIOR,
-    prior_scores,
-    start_labels,
-    weightless_labels,
-)
+from hyperspan.inference import distribution_class, encode_gold
+from hyperspan.inference.mention_sets import CHILD_PRIOR, GAP_PRIOR, START_PRIOR
+from hyperspan.learning import choose_parameters
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.structures import Linear, structure
+from hyperspan.scoring.parameters import Parameters, check_parameters
+from hyperspan.structures import structure
 from hyperspan.structures.staircase import NO_START
 
 SENTENCES = [
@@ -28,20 +23,21 @@ SENTENCES = [
 NEVER = 10_000
 
 
-def chosen(name: str = "shared", *, frequent: int = NEVER, every_start: int = NEVER, with_prior: bool = False):
+def chosen(name: str = "shared", *, frequent: int = NEVER, every_start: int = NEVER, over: str = "encodings"):
     """Return the structure, the words of the index and the pairs by word and name of label."""
     held = structure(name, ["Finding"], 2)
+    seen_as = distribution_class(held, over)
     extractor = Extractor(TemplateSet.parse('[words]\nhere = "word[0]"'), threads=1)
     block = extractor.fit_transform(SENTENCES)
     names = extractor.names(SENTENCES)
     parameters = choose_parameters(
         held,
         block,
-        encode_gold(held, SENTENCES),
+        encode_gold(seen_as, held, SENTENCES),
         len(names.names),
         frequent=frequent,
         every_start=every_start,
-        with_prior=with_prior,
+        base_score=seen_as.prior(held),
     )
     pairs = {
         (names[feature].removeprefix("word[0]="), held.label_name(int(parameters.pair_label[pair])))
@@ -85,34 +81,33 @@ def test_pairs_stand_once_in_rising_order():
 
 def test_no_start_has_no_weights_and_tags_all_have():
     held, parameters, _ = chosen(frequent=1)
-    assert np.flatnonzero(weightless_labels(held)).tolist() == [NO_START]
+    assert np.flatnonzero(held.weightless_labels).tolist() == [NO_START]
     assert NO_START not in parameters.pair_label
     tags = structure("linear", ["Finding"])
-    assert not weightless_labels(tags).any()
-    assert len(start_labels(tags)) == 0
+    assert not tags.weightless_labels.any()
+    assert len(tags.start_labels) == 0
     split = structure("split", ["Drug", "Finding"], 3)
-    assert weightless_labels(split).sum() == len(start_labels(split)) == 6
+    assert split.weightless_labels.sum() == len(split.start_labels) == 6
 
 
 def test_a_chain_has_transitions_besides():
     held, parameters, _ = chosen("linear")
-    assert isinstance(held, Linear)
+    assert held.has_transitions
     assert parameters.n_transitions == held.n_labels**2
     assert parameters.n_weights == held.n_labels + held.n_labels**2 + len(parameters.pair_label)
     assert chosen("shared")[1].n_transitions == 0
 
 
 def test_the_prior_makes_starts_gaps_and_several_children_rare():
-    held, parameters, _ = chosen(with_prior=True)
+    held, parameters, _ = chosen(over="mention-sets")
     by_name = {held.label_name(label): score for label, score in enumerate(parameters.base_score)}
     assert by_name["Finding T→X"] == 0.0
     assert by_name["Finding T→B0"] == START_PRIOR
     assert by_name["Finding B0→X"] == by_name["Finding B0→B0"] == by_name["Finding O1→B1"] == 0.0
     assert by_name["Finding B0→O1"] == GAP_PRIOR
     assert min(by_name.values()) == GAP_PRIOR + 2 * CHILD_PRIOR
-    assert np.array_equal(parameters.base_score, prior_scores(held))
-    assert not chosen()[1].base_score.any()
-    assert not chosen("linear", with_prior=True)[1].base_score.any()
+    for name, over in (("shared", "encodings"), ("shared", "derivations"), ("linear", "encodings")):
+        assert not chosen(name, over=over)[1].base_score.any()
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ class Memory:
     """The log frequency of each label given the word, with a little for what was never seen."""
 
     n_threads = 1
+    columns = ()
 
     def __init__(self, structure: Structure, counts: Mapping[str, Sequence[float]]) -> None:
         self.structure = structure
@@ -43,6 +44,9 @@ class Memory:
     def explain(self, sentence: Sentence, moved: np.ndarray, top: int) -> list[Reason]:
         amounts = (moved * self.scores([sentence]).scores).sum(axis=1).tolist()
         return [Reason(word, token, amounts[word]) for word, token in enumerate(sentence.tokens)][:top]
+
+    def strongest(self, sentences: Iterable[Sentence], top: int) -> dict[str, list[dict[str, Any]]]:
+        return {}
 
     def settings(self) -> dict[str, Any]:
         return {}

@@ -14,7 +14,7 @@ from hyperspan.errors import ModelError
 from hyperspan.learning import Record, new_search
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer import Recognizer, checkpoint
-from hyperspan.recognizer.checkpoint import Interrupted, Keeper, read_note
+from hyperspan.recognizer.checkpoint import Checkpointer, Interrupted, read_note
 
 QUICK: dict[str, Any] = {"max_components": 2, "max_iterations": 12}
 SENTENCES = [
@@ -127,10 +127,10 @@ def test_checkpoints_are_written_from_time_to_time(tmp_path: Path, monkeypatch: 
         now[0] += 5.0  # a slow disk
 
     monkeypatch.setattr(checkpoint, "write_arrays", write)
-    keeper = Keeper(tmp_path / "c", "print")
+    checkpointer = Checkpointer(tmp_path / "c", "print")
     search = new_search(np.zeros(3), [1.0])
     while now[0] < 200.0:
-        keeper.save_in_time(search)
+        checkpointer.save_in_time(search)
         now[0] += 1.0
     assert written[0] == checkpoint.FIRST
     gaps = [after - before for before, after in pairwise(written)]
@@ -143,10 +143,10 @@ def test_short_runs_have_checkpoints_too(tmp_path: Path, monkeypatch: pytest.Mon
     written = []
     monkeypatch.setattr(checkpoint.time, "monotonic", lambda: now[0])
     monkeypatch.setattr(checkpoint, "write_arrays", lambda *arguments: written.append(now[0]))
-    keeper = Keeper(tmp_path / "c", "print")
+    checkpointer = Checkpointer(tmp_path / "c", "print")
     search = new_search(np.zeros(3), [1.0])
     while now[0] < 130.0:
-        keeper.save_in_time(search)
+        checkpointer.save_in_time(search)
         now[0] += 0.5
     assert written == [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 62.0, 92.0, 122.0]
 
@@ -228,7 +228,7 @@ def test_a_damaged_checkpoint_is_refused_with_a_sentence(tmp_path: Path):
 
 def test_a_note_stands_beside_the_search(tmp_path: Path):
     note = {"l2": 0.5, "threshold": 0.3, "dev_scores": {}, "log": []}
-    Keeper(tmp_path / "c", "print", note).save(new_search(np.zeros(2), [0.5]))
+    Checkpointer(tmp_path / "c", "print", note).save(new_search(np.zeros(2), [0.5]))
     assert read_note(tmp_path / "c") == note
     assert read_note(tmp_path / "nothing") == {}
     assert read_note(None) == {}

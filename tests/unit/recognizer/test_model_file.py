@@ -16,11 +16,11 @@ from safetensors.numpy import save
 from forging import forged, header_of
 from hyperspan.errors import ModelError
 from hyperspan.features import Clusters, Lexicon
+from hyperspan.inference.registry import _tell_old_name
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer import Recognizer
-from hyperspan.recognizer.serialization import write_model
 from hyperspan.recognizer.model_file import FORMAT_VERSION, read_arrays, write_arrays
-from hyperspan.inference.registry import _tell_old_name
+from hyperspan.recognizer.serialization import write_model
 from hyperspan.text import annotator
 
 QUICK = {"max_components": 2, "max_iterations": 15}
@@ -101,7 +101,7 @@ def test_an_old_model_of_the_distribution_published_predicts_as_before(tmp_path:
     """Files of that name hold the prior they were trained with; nothing is trained again."""
     recognizer = Recognizer(**QUICK, distribution="mention-sets").fit(SENTENCES)
     settings = replace(recognizer._settings(), distribution="derivations")
-    model = replace(recognizer._learned(), over="derivations")
+    model = replace(recognizer._learned(), distribution="derivations")
     object.__setattr__(settings, "distribution", "published")
     write_model(tmp_path / "old", settings, model, recognizer._learning())
     _tell_old_name.cache_clear()
@@ -111,7 +111,7 @@ def test_an_old_model_of_the_distribution_published_predicts_as_before(tmp_path:
         "inference, not its formula. It is trained without a prior now; a model that was trained with one keeps it"
     ]
     assert old.distribution == "derivations"
-    assert old.parameters_.base_score.any()
+    assert old.scorer_.parameters.base_score.any()
     assert with_probs(old.predict(SENTENCES)) == with_probs(recognizer.predict(SENTENCES))
 
 
@@ -139,7 +139,7 @@ def test_no_path_time_or_thread_is_in_it(tmp_path: Path):
     raw = (tmp_path / "m").read_bytes()
     for word in (b"secret", str(tmp_path).encode(), b"thread", b"seconds", b"date"):
         assert word not in raw[: 8 + int.from_bytes(raw[:8], "little")]
-    assert Recognizer.load(tmp_path / "m").extractor_.templates.source == "mine.toml"
+    assert Recognizer.load(tmp_path / "m").scorer_.extractor.templates.source == "mine.toml"
 
 
 def test_clusters_and_lexicon_travel_inside(tmp_path: Path):

@@ -16,11 +16,11 @@ from hyperspan.corpora import demo
 from hyperspan.errors import FeatureError, HyperspanError, LearningError, ModelError, StructureError, UsageError
 from hyperspan.evaluation import evaluate
 from hyperspan.features import TemplateSet
+from hyperspan.inference.registry import _tell_old_name
 from hyperspan.learning import DEFAULT_THRESHOLD, L2_CHOICES
 from hyperspan.mentions import Document, Mention, Sentence, Unit
-from hyperspan.recognizer import LONGEST_SENTENCE, Found, Recognizer
+from hyperspan.recognizer import LONGEST_SENTENCE, Prediction, Recognizer
 from hyperspan.recognizer.checkpoint import Interrupted
-from hyperspan.inference.registry import _tell_old_name
 from hyperspan.recognizer.summary import NAMED
 from hyperspan.text import as_sentences, join_sentences
 
@@ -97,12 +97,12 @@ def test_every_structure_learns_under_every_distribution(structure, distribution
 def test_derivations_have_no_prior_and_an_old_name(caplog):
     _tell_old_name.cache_clear()
     new, old = (Recognizer(**QUICK, distribution=name).fit(TINY) for name in ("derivations", "published"))
-    assert not new.parameters_.base_score.any()
+    assert not new.scorer_.parameters.base_score.any()
     assert np.array_equal(new.weights_, old.weights_)
     assert old.get_params()["distribution"] == "published"  # as given
     assert old.summary()["distribution"] == "derivations"
     assert sum("is now called 'derivations'" in record.message for record in caplog.records) == 1
-    assert Recognizer(**QUICK, distribution="mention-sets").fit(TINY).parameters_.base_score.any()
+    assert Recognizer(**QUICK, distribution="mention-sets").fit(TINY).scorer_.parameters.base_score.any()
 
 
 def test_a_search_from_zero_comes_to_the_same_place():
@@ -298,7 +298,7 @@ def test_a_sentence_without_end_is_refused_in_training_and_read_in_prediction():
     recognizer = Recognizer(**QUICK).fit(TINY)
     calm = Sentence([*["all", "is", "well"] * 16_660, "no", "blood", "seen"])
     (found,) = recognizer.find([calm], threshold=0.5)
-    assert found == Found((Mention("Finding", [(len(calm) - 2, len(calm) - 1)]),))
+    assert found == Prediction((Mention("Finding", [(len(calm) - 2, len(calm) - 1)]),))
     (found,) = recognizer.find([endless])
     assert found.mentions
     assert all(0.0 <= (mention.prob or 0.0) <= 1.0 for mention in found.mentions)
@@ -328,12 +328,16 @@ def test_probabilities_are_those_of_the_distribution(trained: Recognizer, struct
     for decode in ("probable", "enough", "all"):
         found = list(trained.find(sentences, decode=decode))
         assert any(here.mentions for here in found)
-        for over, here in zip(trained.distributions(sentences), found, strict=True):
+        over = trained.distribution_over(sentences)
+        probs = over.mention_probs([here.mentions for here in found])
+        for number, here in enumerate(found):
             assert list(here.mentions) == sorted(here.mentions)
-            for mention in here.mentions:
+            for mention, prob in zip(here.mentions, probs[number], strict=True):
                 assert mention.prob is not None
                 assert 0.0 <= mention.prob <= 1.0
-                assert mention.prob == pytest.approx(over.prob_of([mention]), abs=1e-9)
+                (alone,) = over.sentence(number).joint_probs([[mention]])
+                assert mention.prob == pytest.approx(prob, abs=1e-9)
+                assert mention.prob == pytest.approx(alone, abs=1e-9)
 
 
 def test_probable_mentions_are_those_above_the_threshold(trained: Recognizer):
@@ -363,19 +367,18 @@ def test_alternatives_come_best_first_with_their_probabilities(options):
 
 
 def test_scores_are_those_of_the_weights_a_model_has(trained: Recognizer):
-    model = trained._learned()
-    block = model.extractor.transform(as_sentences(TEST))
-    scores = model.scores(block)
-    assert model.scores(block).tolist() == scores.tolist() != []
-    assert not replace(model, weights=np.zeros_like(model.weights)).scores(block).any()
-    assert model.scores(block).tolist() == scores.tolist()
+    scorer, sentences = trained.scorer_, list(as_sentences(TEST))
+    scores = scorer.scores(sentences).scores
+    assert scorer.scores(sentences).scores.tolist() == scores.tolist() != []
+    assert not replace(scorer, weights=np.zeros_like(scorer.weights)).scores(sentences).scores.any()
+    assert scorer.scores(sentences).scores.tolist() == scores.tolist()
 
 
 def test_empty_sentences_have_nothing_in_them(trained: Recognizer):
     assert trained.predict([Sentence([]), TEST[0], Sentence([])])[::2] == [[], []]
     assert trained.predict([]) == []
     (found,) = trained.find([Sentence([])], top=3)
-    assert found == Found((), False, ((1.0, ()),))
+    assert found == Prediction((), False, ((1.0, ()),))
     assert trained.predict([Document("empty", "")]) == [[]]
 
 

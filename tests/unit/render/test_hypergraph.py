@@ -16,7 +16,7 @@ from examples import INFARCTIONS, LACERATION
 from hyperspan import Mention, Sentence
 from hyperspan.errors import StructureError
 from hyperspan.render import draw_hypergraph_svg, hypergraph_data, hypergraph_text
-from hyperspan.structures import decode_all, structure
+from hyperspan.structures import structure
 from strategies import TYPES, sentences
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -55,7 +55,7 @@ def test_the_chosen_paths_are_the_mentions_that_the_encoding_means(sentence: Sen
     encoding = made.encode(sentence.mentions, len(sentence)).encoding
     data = hypergraph_data(made, sentence.tokens, encoding)
     assert json.loads(json.dumps(data)) == data
-    assert sorted(mentions_on_paths(data)) == list(decode_all(made, encoding).mentions)
+    assert sorted(mentions_on_paths(data)) == list(made.decode(encoding, "all").mentions)
 
 
 @given(sentences(max_tokens=6), st.sampled_from(("linear", *HYPERGRAPHS)))

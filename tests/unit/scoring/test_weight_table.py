@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperspan.features import FeatureBlock
-from hyperspan.learning import Parameters, Scorer
+from hyperspan.scoring.parameters import Parameters
+from hyperspan.scoring.weight_table import WeightTable
 from hyperspan.structures import structure
 
 pytestmark = pytest.mark.kernel
@@ -66,5 +67,6 @@ def scores_pair_by_pair(parameters: Parameters, weights: np.ndarray, block: Feat
 def test_weights_are_added_in_the_order_of_the_features(data: st.DataObject, chosen: Parameters, seed: int) -> None:
     weights = np.random.default_rng(seed).normal(size=chosen.n_weights)
     block = data.draw(words(len(chosen.row_of_feature)))
-    scores = Scorer.of(LINEAR, chosen, weights).scores(block)
+    scores = np.empty((block.n_tokens, LINEAR.n_labels))
+    WeightTable.of(LINEAR, chosen, weights).add_up(block, scores)
     np.testing.assert_array_equal(scores, scores_pair_by_pair(chosen, weights, block))

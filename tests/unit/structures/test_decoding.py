@@ -10,12 +10,12 @@ from examples import BLOOD, EXAMPLES, INFARCTIONS, LACERATION
 from hyperspan import Mention, Sentence, corpora
 from hyperspan.errors import StructureError
 from hyperspan.structures import (
+    MOST_MENTIONS,
     Encoding,
     Hypergraph,
     Linear,
+    Reading,
     cover,
-    decode_all,
-    decode_enough,
     shared_structure,
     split_structure,
     structure,
@@ -24,15 +24,16 @@ from hyperspan.structures.linear_decoding import enough_readings
 from hyperspan.structures.staircase import END, STAY, STEP
 
 TYPES = ("Finding",)
-ALL, ENOUGH = decode_all, decode_enough
+ALL: Reading = "all"
+ENOUGH: Reading = "enough"
 
 
 def finding(*parts: tuple[int, int]) -> Mention:
     return Mention("Finding", parts)
 
 
-def round_trip(decode, made: Hypergraph | Linear, sentence: Sentence) -> set[str]:
-    decoded = decode(made, made.encode(sentence.mentions, len(sentence)).encoding)
+def round_trip(reading: Reading, made: Hypergraph | Linear, sentence: Sentence) -> set[str]:
+    decoded = made.decode(made.encode(sentence.mentions, len(sentence)).encoding, reading)
     assert not decoded.truncated
     assert decoded.is_exact
     assert list(decoded.mentions) == sorted(set(decoded.mentions))
@@ -45,17 +46,17 @@ def texts(sentence: Sentence) -> set[str]:
 
 @pytest.mark.parametrize("name", ["infarctions", "mouth", "ethanol"])
 @pytest.mark.parametrize("make", [shared_structure, split_structure])
-@pytest.mark.parametrize("decode", [ALL, ENOUGH])
-def test_hypergraphs_return_the_examples(decode, make, name: str) -> None:
-    assert round_trip(decode, make(TYPES), EXAMPLES[name]) == texts(EXAMPLES[name])
+@pytest.mark.parametrize("reading", [ALL, ENOUGH])
+def test_hypergraphs_return_the_examples(reading, make, name: str) -> None:
+    assert round_trip(reading, make(TYPES), EXAMPLES[name]) == texts(EXAMPLES[name])
 
 
 def test_the_laceration_example_shares_the_stomach() -> None:
     assert round_trip(ENOUGH, shared_structure(TYPES), LACERATION) == texts(LACERATION)
     extra = {"stomach", "blood in stomach … lac"}
     assert round_trip(ALL, shared_structure(TYPES), LACERATION) == texts(LACERATION) | extra
-    for decode in (ALL, ENOUGH):
-        assert round_trip(decode, split_structure(TYPES), LACERATION) == texts(LACERATION)
+    for reading in (ALL, ENOUGH):
+        assert round_trip(reading, split_structure(TYPES), LACERATION) == texts(LACERATION)
 
 
 def test_the_blood_example_is_held_whole_but_explained_by_fewer() -> None:
@@ -75,7 +76,7 @@ def test_contiguous_mentions_are_all_that_mention_holds() -> None:
 
 
 def crossing(made: Hypergraph, *mentions: Mention, n_words: int) -> list[Mention]:
-    decoded = decode_enough(made, made.encode(mentions, n_words).encoding)
+    decoded = made.decode(made.encode(mentions, n_words).encoding, "enough")
     assert decoded.is_exact
     return list(decoded.mentions)
 
@@ -139,8 +140,8 @@ def test_gaps_that_only_touch_share_no_node() -> None:
 def test_types_are_decoded_apart_and_given_back_in_order() -> None:
     made = split_structure(("Drug", "Finding"))
     mentions = [finding((0, 1), (2, 3)), Mention("Drug", [(1, 2)]), finding((1, 2))]
-    for decode in (ALL, ENOUGH):
-        decoded = decode(made, made.encode(mentions, 3).encoding).mentions
+    for reading in (ALL, ENOUGH):
+        decoded = made.decode(made.encode(mentions, 3).encoding, reading).mentions
         assert decoded == (mentions[0], mentions[1], mentions[2])
 
 
@@ -164,32 +165,33 @@ def full(n_words: int) -> tuple[Hypergraph, Encoding]:
 
 def test_all_is_bounded_and_says_so() -> None:
     made, encoding = full(40)
-    decoded = decode_all(made, encoding)
+    decoded = made.decode(encoding, "all")
     assert decoded.truncated
-    assert len(decoded.mentions) == 10_000
-    assert decode_all(made, encoding, limit=10).mentions == decoded.mentions[:10]
-    assert not decode_all(*full(4), limit=15).truncated
-    assert decode_all(*full(4), limit=14).truncated
+    assert len(decoded.mentions) == MOST_MENTIONS == 1_000
+    assert made.decode(encoding, "all", limit=10).mentions == decoded.mentions[:10]
+    made, encoding = full(4)
+    assert not made.decode(encoding, "all", limit=15).truncated
+    assert made.decode(encoding, "all", limit=14).truncated
 
 
 def test_enough_of_a_hopeless_tangle_is_still_a_smallest_cover() -> None:
     made, encoding = full(40)
-    decoded = decode_enough(made, encoding)
+    decoded = made.decode(encoding, "enough")
     assert not decoded.is_exact
     assert not decoded.truncated
     assert made.encode(decoded.mentions, 40).encoding == encoding
     # Inside the sentence three mentions start for every word: as many as end there or go over to the second part.
     assert len(decoded.mentions) == 3 * 40 - 1
-    assert decode_enough(made, encoding, limit=5).truncated
+    assert made.decode(encoding, "enough", limit=5).truncated
 
 
 def test_a_search_that_gives_up_still_finds_a_smallest_cover(monkeypatch: pytest.MonkeyPatch) -> None:
     made = shared_structure(TYPES)
     mentions = [finding((start, 6), (7 + end, 20)) for start, end in enumerate((5, 1, 4, 2, 3))]
     encoding = made.encode(mentions, 20).encoding
-    best = decode_enough(made, encoding)
+    best = made.decode(encoding, "enough")
     monkeypatch.setattr(cover, "MOST_STEPS", 0)
-    other = decode_enough(made, encoding)
+    other = made.decode(encoding, "enough")
     assert (best.is_exact, other.is_exact) == (True, False)
     assert len(best.mentions) == len(other.mentions) == 5
     assert made.encode(other.mentions, 20).encoding == encoding
@@ -201,39 +203,41 @@ def test_very_long_sentences() -> None:
     made = shared_structure(TYPES)
     long = [finding((0, n_words)), finding((0, 1), (n_words - 1, n_words)), finding((1, 2), (3, 4), (4_990, 4_999))]
     encoding = made.encode(long, n_words).encoding
-    assert set(long) <= set(decode_all(made, encoding).mentions)
-    assert len(decode_enough(made, encoding).mentions) == 3
+    assert set(long) <= set(made.decode(encoding, "all").mentions)
+    assert len(made.decode(encoding, "enough").mentions) == 3
     n_full = 500
     tangle, encoding = full(n_full)
-    decoded = decode_enough(tangle, encoding)
+    decoded = tangle.decode(encoding, "enough", limit=2_000)
     assert tangle.encode(decoded.mentions, n_full).encoding == encoding
 
 
-@pytest.mark.parametrize("decode", [ALL, ENOUGH])
-def test_what_no_set_of_mentions_encodes_to_is_refused(decode) -> None:
+@pytest.mark.parametrize("reading", [ALL, ENOUGH])
+def test_what_no_set_of_mentions_encodes_to_is_refused(reading: Reading) -> None:
     made = shared_structure(TYPES)
     (staircase,) = made.staircases
     with pytest.raises(StructureError, match="leads to B0 at word 0, but has no edge for it"):
-        decode(made, ((0, 1),))
+        made.decode(((0, 1),), reading)
     with pytest.raises(StructureError, match="leads to O1 at word 1, but has no edge for it"):
-        decode(made, ((0, 1), (0, staircase.label_of[0, STEP])))
+        made.decode(((0, 1), (0, staircase.label_of[0, STEP])), reading)
     with pytest.raises(StructureError, match="has an edge for B1 at word 3, but nothing leads there"):
-        decode(made, ((3, 0), (3, staircase.label_of[2, END])))
+        made.decode(((3, 0), (3, staircase.label_of[2, END])), reading)
     with pytest.raises(StructureError, match="label 99 is not one of the 25 of 'shared'"):
-        decode(made, ((0, 99),))
+        made.decode(((0, 99),), reading)
     with pytest.raises(StructureError, match="limit is 0; expected at least 1 mention"):
-        decode(made, (), limit=0)
-    assert decode(made, ()).mentions == ()
+        made.decode((), reading, limit=0)
+    assert made.decode((), reading).mentions == ()
 
 
 # ---- Tags. Each test is one sentence of the rules in linear_decoding.
 
 
-def read(decode, tags: str, *, types: tuple[str, ...] = TYPES, max_components: int = 3, **options: bool) -> list[str]:
+def read(
+    reading: Reading, tags: str, *, types: tuple[str, ...] = TYPES, max_components: int = 3, **options: bool
+) -> list[str]:
     """The mentions of some tags, each as its words: ``0-1 4``."""
     made = Linear(types, max_components)
     encoding = tuple((word, made.tags.index(tag)) for word, tag in enumerate(tags.split()))
-    decoded = decode(made, encoding, **options)
+    decoded = made.decode(encoding, reading, **options)
     assert not decoded.truncated
     return [
         " ".join(str(start) if end == start + 1 else f"{start}-{end - 1}" for start, end in mention.parts)
@@ -287,7 +291,7 @@ def test_components_are_taken_whole() -> None:
     """A mention that ends inside a component is lost: tags cannot say where."""
     made = Linear(TYPES)
     mentions = [finding((0, 4)), finding((1, 3)), finding((2, 4))]
-    assert finding((1, 3)) not in decode_all(made, made.encode(mentions, 4).encoding).mentions
+    assert finding((1, 3)) not in made.decode(made.encode(mentions, 4).encoding, "all").mentions
 
 
 def test_a_head_pairs_with_the_nearest_on_its_left_then_on_its_right() -> None:
@@ -367,10 +371,10 @@ def test_tags_are_read_within_bounds() -> None:
     n_words = 5_000
     for tags in (("BD", "O"), ("BH", "I"), ("BD", "BH"), ("BH",)):
         encoding = tuple((word, made.tags.index(tags[word % len(tags)])) for word in range(n_words))
-        decoded = decode_all(made, encoding, any_number=True)
+        decoded = made.decode(encoding, "all", any_number=True)
         assert decoded.truncated
-        assert len(set(decoded.mentions)) == 10_000
-        assert len(decode_enough(made, encoding).mentions) <= n_words
+        assert len(set(decoded.mentions)) == MOST_MENTIONS
+        assert len(made.decode(encoding, "enough").mentions) <= n_words
 
 
 def test_a_head_takes_one_body_from_each_side_or_both_from_its_left() -> None:
@@ -428,10 +432,10 @@ def test_round_trips_of_real_annotations(shared_data, name: str) -> None:
     corpus = corpora.read(shared_data / name)
     for made in (structure(kind, corpus.types) for kind in ("linear", "mention", "shared", "split")):
         encodings = [made.encode(sentence.mentions, len(sentence)).encoding for sentence in corpus]
-        for decode in (ALL, ENOUGH):
+        for reading in (ALL, ENOUGH):
             counts = {False: [0, 0, 0], True: [0, 0, 0]}
             for sentence, encoding in zip(corpus, encodings, strict=True):
-                decoded = decode(made, encoding)
+                decoded = made.decode(encoding, reading)
                 assert decoded.is_exact
                 assert not decoded.truncated
                 gold, read_back = set(sentence.mentions), set(decoded.mentions)
@@ -439,5 +443,5 @@ def test_round_trips_of_real_annotations(shared_data, name: str) -> None:
                     counts[subset][0] += len(gold & read_back)
                     counts[subset][1] += len(read_back - gold)
                     counts[subset][2] += len(gold - read_back)
-            expected = list(chain.from_iterable(ROUND_TRIPS[name][made.name, decode]))
-            assert [*counts[False], *counts[True]] == expected, (made.name, decode.__name__)
+            expected = list(chain.from_iterable(ROUND_TRIPS[name][made.name, reading]))
+            assert [*counts[False], *counts[True]] == expected, (made.name, reading)

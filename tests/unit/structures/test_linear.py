@@ -10,7 +10,7 @@ from brute_force import all_mentions
 from examples import BLOOD, ETHANOL, INFARCTIONS, LACERATION, MOUTH
 from hyperspan import Mention, Sentence
 from hyperspan.errors import StructureError
-from hyperspan.structures import Linear, decode_all, decode_enough, shared_structure
+from hyperspan.structures import Linear, shared_structure
 
 
 def tagged(sentence: Sentence) -> str:
@@ -117,9 +117,11 @@ def test_tags_lose_mentions_where_the_hypergraph_loses_none() -> None:
         mentions = set(dice.sample(choices, 4))
         total += len(mentions)
         tags = linear.encode(mentions, 7).encoding
-        lost["linear all"] += len(mentions.difference(decode_all(linear, tags).mentions))
-        lost["linear enough"] += len(mentions.difference(decode_enough(linear, tags).mentions))
-        lost["shared all"] += len(mentions.difference(decode_all(shared, shared.encode(mentions, 7).encoding).mentions))
+        lost["linear all"] += len(mentions.difference(linear.decode(tags, "all").mentions))
+        lost["linear enough"] += len(mentions.difference(linear.decode(tags, "enough").mentions))
+        lost["shared all"] += len(
+            mentions.difference(shared.decode(shared.encode(mentions, 7).encoding, "all").mentions)
+        )
     assert lost["shared all"] == 0
     assert 0 < lost["linear all"] < lost["linear enough"] < total
 
@@ -133,6 +135,6 @@ def test_what_cannot_be_encoded_is_refused() -> None:
     with pytest.raises(StructureError, match="label 7 is not one of the 7 of 'linear'"):
         linear.label_name(7)
     with pytest.raises(StructureError, match="label 7 is not one of the 7 of 'linear'"):
-        decode_all(linear, ((0, 7),))
+        linear.decode(((0, 7),), "all")
     with pytest.raises(StructureError, match="tag 1 of the sentence is for word 2; expected one for each in order"):
-        decode_enough(linear, ((0, 1), (2, 1)))
+        linear.decode(((0, 1), (2, 1)), "enough")
