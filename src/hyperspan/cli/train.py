@@ -117,7 +117,7 @@ def train(
         raise typer.Exit(128 + (watch.signal or signal.SIGINT)) from None
     recognizer.save(output)
     sizes = recognizer.scorer_.describe()
-    summary = {
+    summary: dict[str, Any] = {
         "model": str(output),
         "types": list(recognizer.types_),
         **{name: sizes[name] for name in ("features", "weights") if name in sizes},

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from hyperspan.corpora import Format, Item, find_items, stream_item
 from hyperspan.corpora.files import stream_lines
-from hyperspan.corpora.sidecars import Folders, TEXT_SUFFIXES, find_sidecar
+from hyperspan.corpora.sidecars import TEXT_SUFFIXES, Folders, find_sidecar
 from hyperspan.corpora.splitting import assign_splits
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError, FormatError, UsageError

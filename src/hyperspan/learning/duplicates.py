@@ -2,8 +2,8 @@
 
 Nothing there can tell them apart, so whatever the weights, their gradients are equal, and a search that starts from
 zero gives them equal weights: one row of weights serves them all. Most features of a corpus occur once, many of them at
-the same word, so this saves most rows. A row of m duplicates counts like one feature of value m; with the weight multiplied
-by the root of m it counts like one of value √m under the same penalty.
+the same word, so this saves most rows. A row of m duplicates counts like one feature of value m; with the weight
+multiplied by the root of m it counts like one of value √m under the same penalty.
 """
 
 from __future__ import annotations

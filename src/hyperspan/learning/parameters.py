@@ -1,10 +1,10 @@
 """Which weights exist: pairs of a row of features and an edge label, in flat arrays.
 
-Features that the training data cannot tell apart share a row (see `duplicates`). A pair has a weight if it occurs in the
-gold encodings, if its features are frequent and the label occurs at all, or if the label is the start of a mention: so
-that every feature can also speak against it. The choice of T between its two edges needs only one score, so "no mention
-starts here" has no weights: it scores zero. Every label has a bias besides, and every pair of tags a transition where
-the structure has such.
+Features that the training data cannot tell apart share a row (see `duplicates`). A pair has a weight if it occurs in
+the gold encodings, if its features are frequent and the label occurs at all, or if the label is the start of a mention:
+so that every feature can also speak against it. The choice of T between its two edges needs only one score, so "no
+mention starts here" has no weights: it scores zero. Every label has a bias besides, and every pair of tags a transition
+where the structure has such.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperspan import Mention, Recognizer, Sentence
+from hyperspan.errors import UsageError
 from hyperspan.inference import DECODERS, DISTRIBUTIONS
 from hyperspan.recognizer.training import TRAINERS
 from hyperspan.scoring import SCORERS
@@ -55,6 +56,14 @@ def test_they_train_predict_save_and_load(how, tmp_path):
     assert [mention.prob for mention in again.predict([sentence])[0]] == [mention.prob for mention in found]
     assert again.summary()["structure"] == how.get("structure", "shared")
     assert again.explain(sentence).reasons[found[0]]
+
+
+def test_a_scorer_without_features_says_so():
+    recognizer = Recognizer(scorer="memory").fit(TRAIN)
+    assert recognizer.strongest() == {}
+    for name in ("features", "weights"):
+        with pytest.raises(UsageError, match=f"the scorer 'memory' has no {name}; 'linear' has"):
+            getattr(recognizer, "n_features_" if name == "features" else "weights_")
 
 
 def test_their_names_are_choices():
