@@ -77,17 +77,17 @@ def _collect(
     sizes: NDArray[np.int32],
     first_word: NDArray[np.int32],
 ) -> Grouped:
-    """Make the three lists, given the word whose list of a group_key each word shares, or -1.
+    """Make the three lists, given the word whose list of a group key each word shares, or -1.
 
     ``sizes`` and ``first_word`` are used up.
     """
-    is_bundled = first_word >= 0
+    is_grouped = first_word >= 0
     leader_word, leader_group_key = np.nonzero(first_word == np.arange(len(first_word), dtype=np.int32)[:, None])
     of_group = _room(sizes[leader_word, leader_group_key])
     cut_kernel(item, starts[leader_word, leader_group_key], of_group.first, of_group.item)
     number_kernel(first_word)
-    groups = Lists(_offsets(is_bundled.sum(axis=1)), first_word[is_bundled])
-    sizes[is_bundled] = 0
+    groups = Lists(_offsets(is_grouped.sum(axis=1)), first_word[is_grouped])
+    sizes[is_grouped] = 0
     rows = _room(sizes.sum(axis=1))
     ungrouped_kernel(item, starts, sizes, rows.item)
     return Grouped(groups, rows, of_group)
@@ -115,7 +115,7 @@ def cut_kernel(item, starts, first, cut):
 
 @numba.njit(nogil=True, cache=True)
 def group_key_kernel(first, item, group_key, by_group_key, starts, sizes):
-    """Sort the rows of each word by group_key; say where those of each begin and how many there are."""
+    """Sort the rows of each word by group key; say where those of each begin and how many there are."""
     for word in range(first.shape[0] - 1):
         for place in range(first[word], first[word + 1]):
             sizes[word, group_key[item[place]]] += 1
@@ -144,7 +144,7 @@ def keys_kernel(item, starts, sizes, words, keys):
 
 @numba.njit(nogil=True, cache=True)
 def number_kernel(first_word):
-    """Put in place of the first word with each list the number of that list, in the order of words and group_keys."""
+    """Put in place of the first word with each list the number of that list, in the order of words and group keys."""
     n_groups = 0
     for word in range(first_word.shape[0]):
         for number in range(first_word.shape[1]):
@@ -168,15 +168,18 @@ def ungrouped_kernel(item, starts, sizes, left):
 
 @numba.njit(nogil=True, cache=True)
 def check_kernel(item, starts, sizes, first_word):
-    """Undo what equal keys suggested where the lists themselves differ."""
+    """Undo what equal keys suggested where the lists themselves differ, and where then only the first word is left."""
     for word in range(starts.shape[0]):
         for number in range(starts.shape[1]):
             other = first_word[word, number]
-            if other >= 0 and not is_same_kernel(
+            if other < 0:
+                continue
+            first_word[word, number] = -1
+            if other < word and is_same_kernel(
                 item,
                 starts[word, number],
                 starts[word, number] + sizes[word, number],
                 starts[other, number],
                 starts[other, number] + sizes[other, number],
             ):
-                first_word[word, number] = -1
+                first_word[word, number] = first_word[other, number] = other

@@ -149,7 +149,7 @@ class Objective:
             begin, end = self._tasks_of_rows[task : task + 2]
             return float(scale_kernel(pairs, self._scale, pair_preconditioner, begin, end, pair_weight, self._scaled))
 
-        def score_bundles(task: int) -> None:
+        def score_groups(task: int) -> None:
             begin, end = self._tasks_of_groups[task : task + 2]
             group_scores_kernel(pairs, self._scaled, *grouped.of_group, begin, end, self._group_scores)
 
@@ -175,7 +175,7 @@ class Objective:
             )
 
         squares = run(self.n_threads, scale, len(self._tasks_of_rows) - 1)
-        run(self.n_threads, score_bundles, len(self._tasks_of_groups) - 1)
+        run(self.n_threads, score_groups, len(self._tasks_of_groups) - 1)
         parts = run(self.n_threads, lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
         run(self.n_threads, sum_residuals, len(self._tasks_of_groups) - 1)
         run(self.n_threads, add_up, len(self._tasks_of_rows) - 1)

@@ -42,7 +42,7 @@ def test_nothing_is_lost_or_added(lists, group_key):
         assert len({group_key[row] for row in rows}) == 1
 
 
-def test_what_comes_back_is_bundled_by_facet():
+def test_what_comes_back_is_grouped_by_key():
     group_key = np.array([0, 0, 1, 1, 1], dtype=np.int32)
     grouped = group_rows(lists_of([[0, 2, 1, 3], [0, 1], [2, 3, 4], [2, 3], [4, 0]]), group_key)
     assert lists_in(grouped.of_group) == [[0, 1], [2, 3]]
@@ -56,6 +56,12 @@ def test_lists_decide_where_keys_are_equal_by_chance():
     first_word = np.zeros((3, 1), dtype=np.int32)
     check_kernel(np.array([5, 6, 5, 6, 6, 5], dtype=np.int32), starts, sizes, first_word)
     assert first_word.ravel().tolist() == [0, 0, -1]
+
+
+def test_a_list_that_comes_back_only_in_another_order_is_no_group():
+    grouped = group_rows(lists_of([[0, 1], [1, 0]]), np.zeros(2, dtype=np.int32))
+    assert grouped.of_group.n_lists == 0
+    assert lists_in(grouped.rows) == [[0, 1], [1, 0]]
 
 
 def test_no_words_and_no_rows():
