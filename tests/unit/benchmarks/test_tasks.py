@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-import benchmarks.tasks
 import numpy as np
 import pytest
+
+import benchmarks.tasks
 from benchmarks import harness, process
 from benchmarks.commands import Usage
 from benchmarks.data import as_one_type
@@ -17,7 +18,6 @@ from benchmarks.setting import Setting
 from benchmarks.tasks import TASKS, brown, features, limit, prediction, run, startup, sweeps
 from benchmarks.tasks.lexicon import categories_reference, made_up
 from benchmarks.tasks.training import time_to
-
 from hyperspan import Sentence
 from hyperspan.errors import UsageError
 
