@@ -21,6 +21,7 @@ STEPS = (
     ("mentions",),
     ("corpora", "text", "structures", "evaluation"),
     ("inference", "features"),
+    ("scoring",),
     ("learning", "ambiguity", "render"),
     ("recognizer",),
     ("experiments", "server", "neural", "integrations"),
