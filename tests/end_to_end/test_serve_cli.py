@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from benchmarks.load import load, memory_of
 
+from benchmarks.load import load, memory_of
 from hyperspan import Recognizer
 from hyperspan.corpora import demo
 from hyperspan.errors import install_command

@@ -8,11 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from benchmarks import compare as comparing
 from benchmarks.commands import Usage, empty_cache, first_starts, run_python
 from benchmarks.compare import SCRIPTS, Answer, Checkout, Measure, Pair, compare, pairs_of, show
+from benchmarks.data import Data
 from benchmarks.harness import Disagreement, Figure
+from benchmarks.measured import iteration, loading, memory, prediction, training, version
 from benchmarks.setting import Setting
+from hyperspan import Recognizer, corpora
 
 NEW = Checkout(Path("new"), sys.executable, {"commit": "b"})
 OLD = Checkout(Path("old"), sys.executable, {"commit": "a"})
@@ -112,6 +116,56 @@ def test_scripts_use_only_what_every_version_has(path):
             assert first in sys.stdlib_module_names or (
                 node.module == "hyperspan" and names <= {"Recognizer", "corpora"}
             )
+
+
+@pytest.fixture(scope="module")
+def request_of(tmp_path_factory):
+    """What scripts are asked: a tiny corpus, texts and a model."""
+    folder = tmp_path_factory.mktemp("compare")
+    data = Data("demo", most_tokens=300)
+    corpora.write(data.sentences, folder / "train.jsonl")
+    corpora.write(data.texts(200), folder / "texts.jsonl")
+    request = {
+        "corpus": str(folder / "train.jsonl"),
+        "texts": str(folder / "texts.jsonl"),
+        "model": str(folder / "model"),
+        "n_tokens": 200,
+        "short": 2,
+        "long": 4,
+        "passes": 2,
+        "threads": 1,
+        "structure": "linear",
+        "decode": "enough",
+    }
+    assert training.main(request) == {"values": {}, "results": {}}
+    return request
+
+
+def test_the_time_of_an_iteration_comes_with_the_objective(request_of, monkeypatch):
+    trained = Recognizer(structure="linear", tolerance=0.0, max_iterations=2, n_threads=1).fit(
+        corpora.stream(request_of["corpus"])
+    )
+    seconds = {3: (90.0, 90.0), 2: (10.0, 15.0), 4: (16.0, 31.0)}
+    fit = iteration.fit
+    monkeypatch.setattr(iteration, "fit", lambda *given: (*seconds[given[1]], fit(*given)[2]))
+    assert iteration.main(request_of) == {
+        "values": {"seconds": 3.0, "CPU seconds": 8.0},
+        "results": {"objective": trained.training_log_[-1]["objective"]},
+    }
+
+
+def test_prediction_comes_with_what_was_found(request_of):
+    answer = prediction.main(request_of)
+    assert all(value > 0.0 for value in answer["values"].values())
+    found = list(Recognizer.load(request_of["model"]).annotate(corpora.stream(request_of["texts"]), decode="enough"))
+    assert answer["results"]["number of mentions"] == sum(len(text.mentions) for text in found)
+    assert prediction.main(request_of)["results"] == answer["results"]
+
+
+def test_loading_and_memory_are_measured(request_of):
+    assert loading.main(request_of)["values"]["milliseconds"] > 0.0
+    assert memory.main(request_of)["values"]["megabytes"] >= 0.0
+    assert Path(version.main()["path"]).name == "__init__.py"
 
 
 def test_a_process_that_fails_is_told_with_what_it_said():

@@ -8,6 +8,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
 from benchmarks.crfsuite import BIAS, Crfsuite, weights_of
 from benchmarks.data import Data, as_one_type
 from benchmarks.harness import Disagreement

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
+
 from benchmarks.data import EVERY_TAG, ONE_TYPE, Data, as_one_type, first_tokens, with_types
 from benchmarks.setting import Setting
 from benchmarks.tasks.growth import of_length
-
 from hyperspan import Mention, Sentence, corpora
 from hyperspan.errors import UsageError
 from hyperspan.structures import structure

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from benchmarks.data import Data
-from benchmarks.dictionaries import TEMPLATES, dictionaries
 from hypothesis import given
 from hypothesis import strategies as st
 
+from benchmarks.data import Data
+from benchmarks.dictionaries import TEMPLATES, dictionaries
 from hyperspan import Sentence
 from hyperspan.features import Extractor
 

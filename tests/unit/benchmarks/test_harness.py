@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+
 from benchmarks import harness
 from benchmarks.harness import Aim, Disagreement, Figure, Row, check_same, environment, in_turns, peer
-
 from hyperspan.environment import version_of
 from hyperspan.errors import MissingExtraError
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-import benchmarks.tasks
 import numpy as np
 import pytest
+
+import benchmarks.tasks
 from benchmarks import harness, process
 from benchmarks.commands import Usage
 from benchmarks.data import as_one_type
@@ -17,8 +18,7 @@ from benchmarks.setting import Setting
 from benchmarks.tasks import TASKS, brown, features, limit, prediction, run, startup, sweeps
 from benchmarks.tasks.lexicon import categories_reference, made_up
 from benchmarks.tasks.training import time_to
-
-from hyperspan import Sentence
+from hyperspan import Sentence, corpora
 from hyperspan.errors import UsageError
 
 TINY = 300
@@ -231,6 +231,25 @@ def test_first_starts_have_rows_for_a_cold_and_a_warm_cache(tiny):
         ("first predict, one sentence, compiling", Figure(19.0, 9.0, 29.0)),
     ]
     assert [str(row.aim) for row in rows if row.aim] == ["ours at most 15", "ours at most 25"]
+
+
+def test_startup_runs_commands_on_a_model_and_a_small_corpus(tiny, monkeypatch):
+    def starts(commands):
+        assert list(commands) == list(startup.NAMES)
+        assert Path(commands["predict"][1]).is_file()
+        assert any(sentence.mentions for sentence in corpora.stream(commands["train"][1]))
+        return {name: {"cold": Usage(9.0, 9.0), "warm": Usage(1.0, 1.0)} for name in commands}
+
+    monkeypatch.setattr(startup, "first_starts", starts)
+    monkeypatch.setattr(startup, "run_python", lambda *_: ("", Usage(0.5, 0.25)))
+    monkeypatch.setattr(startup, "run_hyperspan", lambda *_, **__: Usage(0.5, 0.25))
+    rows = list(run(tiny, ["startup"]))
+    assert [row.our_figure.median for row in rows[:5]] == [0.5, 0.5, 0.5, 0.5, 0.25]
+    assert [row.ours for row in rows if "compiling" in row.ours] == [
+        "first predict, one sentence, compiling",
+        "first train, a small corpus, compiling",
+    ]
+    assert len(rows) == 15
 
 
 def test_an_evaluation_that_is_timed_is_run(tiny):

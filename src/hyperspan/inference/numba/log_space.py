@@ -96,13 +96,15 @@ def sample_labels(
     states = _chosen(np.where(automaton.final, log_alpha[n_times], -np.inf), uniform[:, n_times])
     for time in reversed(range(n_times)):
         word, phase = divmod(time, n_phases)
+        before = np.empty_like(states)
         for state in np.unique(states).tolist():
             is_here = states == state
             arcs = slice(*automaton.first_arc[phase * automaton.n_states + state :][:2])
             source, label = automaton.arc_from[arcs], automaton.arc_label[arcs]
             weights = automaton.arc_score[arcs] + np.where(label < 0, 0.0, scores[word, label])
             arc = _chosen(log_alpha[time, source] + weights, uniform[is_here, time])
-            labels[is_here, word, phase], states[is_here] = label[arc], source[arc]
+            labels[is_here, word, phase], before[is_here] = label[arc], source[arc]
+        states = before
     return labels
 
 
