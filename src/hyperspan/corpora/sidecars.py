@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -103,17 +103,22 @@ class Folders:
             return []
         return sorted(path for path in entries if path.is_dir() and path.name[0] != ".")
 
-    def has(self, path: Path, folder: Path) -> bool:
-        """Say whether a path in one of the folders is a file."""
+    def find(self, folder: Path, candidates: Sequence[Path]) -> Path | None:
+        """Return the first of some relative paths at which there is a file in a folder."""
         if folder not in self._names:
             try:
                 self._names[folder] = frozenset(os.listdir(folder))
             except OSError:
                 self._names[folder] = frozenset()
-        try:
-            return path.relative_to(folder).parts[0] in self._names[folder] and path.is_file()
-        except OSError:
-            return False
+        there = self._names[folder]
+        for candidate in candidates:
+            if candidate.parts[0] in there:
+                try:
+                    if (folder / candidate).is_file():
+                        return folder / candidate
+                except OSError:
+                    continue
+        return None
 
 
 def read_sidecar(
@@ -158,13 +163,9 @@ def find_sidecar(name: str, folders: Folders) -> list[Path]:
     CorpusError
         If the name could lead elsewhere.
     """
-    if beside := next(_texts_in(folders.own, name, folders), None):
-        return [beside]
-    return [text for other in folders.beside if (text := next(_texts_in(other, name, folders), None))]
-
-
-def _texts_in(folder: Path, name: str, folders: Folders) -> Iterator[Path]:
     # The name as it stands comes first; a name in "x.txt" may still mean the file "x.text".
-    for path in (document_path(folder, name, ""), *(document_path(folder, stem_of(name), s) for s in TEXT_SUFFIXES)):
-        if folders.has(path, folder):
-            yield path
+    here = Path()
+    candidates = [document_path(here, name, ""), *(document_path(here, stem_of(name), s) for s in TEXT_SUFFIXES)]
+    if beside := folders.find(folders.own, candidates):
+        return [beside]
+    return [text for other in folders.beside if (text := folders.find(other, candidates))]
