@@ -48,6 +48,17 @@ def kind_of(path: Path) -> str | None:
         return None
 
 
+def is_stream(path: Path) -> bool:
+    """Say whether a path is something to write to that can be neither replaced nor read again, such as a pipe.
+
+    Examples
+    --------
+    >>> is_stream(Path("/dev/null")), is_stream(Path("/dev/stdout")), is_stream(Path("notes.jsonl"))
+    (True, True, False)
+    """
+    return kind_of(path) is not None or _OWN_STREAM.fullmatch(str(path)) is not None
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only when it is complete.
@@ -71,10 +82,9 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
     """
     if path.is_dir():
         raise UsageError(f"{path} is a folder; expected the name of a file to write")
-    kind = kind_of(path)
-    if kind in ("a block device", "a socket"):
+    if (kind := kind_of(path)) in ("a block device", "a socket"):
         raise UsageError(f"{path} is {kind}; expected the name of a file to write")
-    if kind is not None or _OWN_STREAM.fullmatch(str(path)):
+    if is_stream(path):
         with _stream_to(path) as file:
             yield file
         return
@@ -168,7 +178,7 @@ def locked(path: Path) -> Iterator[None]:
     UsageError
         If another process has the lock.
     """
-    if fcntl is None or kind_of(path) is not None:
+    if fcntl is None or is_stream(path):
         yield
         return
     target = Path(os.path.realpath(path))

@@ -246,3 +246,14 @@ def test_the_second_of_two_is_refused(tmp_path):
     with locked(path):  # what it left behind holds nobody up
         pass
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("write", [writing, writing_folder])
+def test_the_name_is_on_the_disk_too(tmp_path, monkeypatch, write):
+    synced = []
+    fsync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.append(os.fstat(handle).st_ino) or fsync(handle))
+    with write(tmp_path / "out"):
+        pass
+    assert synced[-1] == tmp_path.stat().st_ino, "the folder, after the rename"
+    assert (tmp_path / "out").stat().st_ino in synced[:-1], "what was written, before it"

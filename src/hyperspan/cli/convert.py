@@ -26,6 +26,7 @@ from hyperspan.cli.console import (
 from hyperspan.corpora.format import Format, Item
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
+from hyperspan.files import is_stream
 from hyperspan.mentions import Document, Sentence, Unit
 
 
@@ -114,7 +115,7 @@ def convert_corpus(
             overwrite=overwrite,
             diagnostics=diagnostics,
         )
-    elif not output.suffix and (in_splits or target.write_file is not None):
+    elif not output.suffix and not is_stream(output) and (in_splits or target.write_file is not None):
         corpora.write_splits(
             job.old_splits(items), output, format=target.name, overwrite=overwrite, diagnostics=diagnostics
         )

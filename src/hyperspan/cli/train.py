@@ -26,7 +26,7 @@ from hyperspan.cli.console import (
 )
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
-from hyperspan.files import kind_of, locked
+from hyperspan.files import is_stream, locked
 
 if TYPE_CHECKING:
     from hyperspan.learning import Record
@@ -98,7 +98,7 @@ def train(
         seed=seed,
     )
     # What cannot be replaced, such as /dev/null, has no place beside it either.
-    checkpoint = None if kind_of(output) else output.with_name(f"{output.name}.checkpoint")
+    checkpoint = None if is_stream(output) else output.with_name(f"{output.name}.checkpoint")
     try:
         with locked(output), _progress(max_iterations, log, resume) as watch, _interruptible(watch):
             recognizer.fit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -118,17 +118,22 @@ class Folders:
         """The folders in that which the user named, not too deep."""
         return [] if self.within is None else list(_folders_below(self.within, _DEEPEST))
 
-    def has(self, path: Path, folder: Path) -> bool:
-        """Say whether a path in one of the folders is a file."""
+    def find(self, folder: Path, candidates: Sequence[Path]) -> Path | None:
+        """Return the first of some relative paths at which there is a text in a folder."""
         if folder not in self._names:
             try:
                 self._names[folder] = frozenset(os.listdir(folder))
             except OSError:
                 self._names[folder] = frozenset()
-        try:
-            return path.relative_to(folder).parts[0] in self._names[folder] and path.is_file()
-        except OSError:
-            return False
+        there = self._names[folder]
+        for candidate in candidates:
+            if candidate.parts[0] in there:
+                try:
+                    if (folder / candidate).is_file() and not is_pipe_file(folder / candidate):
+                        return folder / candidate
+                except OSError:
+                    continue
+        return None
 
 
 def is_pipe_file(path: Path) -> bool:
@@ -182,10 +187,13 @@ def find_sidecar(name: str, folders: Folders) -> list[Path]:
     CorpusError
         If the name could lead elsewhere.
     """
-    if beside := next(_texts_in(folders.own, name, folders), None):
+    # The name as it stands comes first; a name in "x.txt" may still mean the file "x.text".
+    here = Path()
+    candidates = [document_path(here, name, ""), *(document_path(here, stem_of(name), s) for s in TEXT_SUFFIXES)]
+    if beside := folders.find(folders.own, candidates):
         return [beside]
-    near = [text for other in folders.beside if (text := next(_texts_in(other, name, folders), None))]
-    return near or [text for other in folders.below if (text := next(_texts_in(other, name, folders), None))]
+    near = [text for other in folders.beside if (text := folders.find(other, candidates))]
+    return near or [text for other in folders.below if (text := folders.find(other, candidates))]
 
 
 def _folders_in(folder: Path) -> list[Path]:
@@ -201,10 +209,3 @@ def _folders_below(folder: Path, depth: int) -> Iterator[Path]:
             yield path
             if depth > 1:
                 yield from _folders_below(path, depth - 1)
-
-
-def _texts_in(folder: Path, name: str, folders: Folders) -> Iterator[Path]:
-    # The name as it stands comes first; a name in "x.txt" may still mean the file "x.text".
-    for path in (document_path(folder, name, ""), *(document_path(folder, stem_of(name), s) for s in TEXT_SUFFIXES)):
-        if folders.has(path, folder) and not is_pipe_file(path):
-            yield path

@@ -18,7 +18,8 @@ for _package in ("fastapi", "uvicorn"):
         raise MissingExtraError("The server", _package, "serve")
 
 from hyperspan.server.app import create_app  # noqa: E402
+from hyperspan.server.authentication import Token  # noqa: E402
 from hyperspan.server.limits import Limits  # noqa: E402
 from hyperspan.server.running import open_socket, serve  # noqa: E402
 
-__all__ = ["Limits", "create_app", "open_socket", "serve"]
+__all__ = ["Limits", "Token", "create_app", "open_socket", "serve"]

@@ -6,6 +6,7 @@ import io
 import re
 import zipfile
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import orjson
@@ -27,6 +28,9 @@ MOST_IN_SVG = 200
 
 MOST_DRAWN = 200_000
 """Words that all mentions of a drawing reach over, gaps included."""
+
+MOST_COVERED = 10_000_000
+"""Characters that all mentions of a file cover, those of several being counted for each."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
@@ -56,6 +60,7 @@ def export(format: Format, given: Input, sentences: Sequence[Sentence], types: S
         The name of the document.
     """
     name = file_name(doc)
+    _check_covered(sentences)
     if format in ("svg", "html"):
         _check_size(sentences)
     if format == "svg":
@@ -85,6 +90,23 @@ def _document(given: Input, sentences: Sequence[Sentence], doc: str) -> Document
     if not sentences:
         return Document(doc, given.text or "")
     return join_sentences(sentences, given.text)
+
+
+def _check_covered(sentences: Sequence[Sentence]) -> None:
+    """Refuse mentions that cover far more text than there is: each would be written out."""
+    n_characters = 0
+    for sentence in sentences:
+        if sentence.mentions:
+            first = list(accumulate(map(len, sentence.tokens), initial=0))
+            n_characters += sum(
+                first[end] - first[start] for mention in sentence.mentions for start, end in mention.parts
+            )
+    if n_characters > MOST_COVERED:
+        raise ApiError(
+            422,
+            f"the mentions cover {n_characters:,} characters, more than the {MOST_COVERED:,} that are written; "
+            "export fewer sentences, or raise the threshold",
+        )
 
 
 def _check_size(sentences: Sequence[Sentence]) -> None:

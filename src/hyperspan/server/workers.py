@@ -110,6 +110,9 @@ def _serve_forks(control: socket.socket, context: object, memory: int) -> NoRetu
     """Fork a worker for every socket that is sent, until the other side is gone."""
     try:
         os.setsid()  # not to be reached by Ctrl-C, and to be ended together with all workers
+    except OSError:
+        os._exit(1)
+    try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)

@@ -298,3 +298,45 @@ def test_nothing_to_split_is_said(tmp_path):
     (tmp_path / "a.jsonl").write_text("")
     with pytest.raises(UsageError, match="there is no document to cut into train, dev and test"):
         run(tmp_path / "a.jsonl", tmp_path / "out", "--to", "jsonl", "--split", "80,10,10")
+
+
+@pytest.mark.parametrize("target", ["brat", "knowtator", "semeval"])
+def test_documents_in_folders_come_back_all(target, tmp_path):
+    cui = {"cui": "C0015967"}
+    units = [Document(name, "No fever.", [Mention("Finding", [(3, 8)], attributes=cui)]) for name in ("e", "s/d")]
+    corpora.write(units, tmp_path / "notes.jsonl")
+    done = CliRunner().invoke(app, ["convert", str(tmp_path / "notes.jsonl"), str(tmp_path / "out"), "--to", target])
+    assert done.exit_code == 0, done.output
+    assert "wrote 2 documents with 2 mentions" in done.output
+    assert [unit.doc for unit in corpora.read(tmp_path / "out")] == ["e", "s/d"]
+
+
+def test_an_output_that_cannot_be_replaced_is_written_to(tmp_path):
+    corpora.write(_documents(), tmp_path / "notes.jsonl")
+    device = os.stat("/dev/null").st_rdev
+    (tmp_path / "link.jsonl").symlink_to("/dev/null")
+    for output in ("/dev/null", str(tmp_path / "link.jsonl")):
+        done = CliRunner().invoke(app, ["convert", str(tmp_path / "notes.jsonl"), output, "--to", "jsonl"])
+        assert done.exit_code == 0, done.output
+    assert os.stat("/dev/null").st_rdev == device
+    assert (tmp_path / "link.jsonl").is_symlink()
+
+
+def test_stdout_can_be_named(tmp_path):
+    import subprocess
+    import sys
+
+    corpora.write(_documents(), tmp_path / "notes.jsonl")
+    code = "from hyperspan.cli import main; main()"
+    command = [sys.executable, "-c", code, "convert", str(tmp_path / "notes.jsonl"), "/dev/stdout", "--to", "jsonl"]
+    done = subprocess.run(command, capture_output=True, timeout=60, check=True)
+    assert done.stdout == (tmp_path / "notes.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("corpus", ["/dev/zero", "pipe"])
+def test_a_corpus_without_end_is_refused_at_once(corpus, tmp_path):
+    if corpus == "pipe":
+        corpus = str(tmp_path / "pipe")
+        os.mkfifo(corpus)
+    with pytest.raises(CorpusError, match="which cannot be read twice; expected a file or folder"):
+        corpora.read(corpus, format="jsonl")

@@ -154,7 +154,7 @@ def test_a_line_that_is_not_json_is_named(tmp_path, line):
 
 def test_what_json_cannot_hold_is_refused(tmp_path):
     for unit in (Document("a", "\ud800"), Sentence(["a"], attributes={"x": object()}), Sentence(["a"], doc="\ud800")):
-        with pytest.raises(CorpusError, match=r"document .* cannot be written as JSON: "):
+        with pytest.raises(CorpusError, match=r"document .* (cannot be written as JSON: |has half a character)"):
             corpora.write([unit], tmp_path / "out.jsonl")
     assert not (tmp_path / "out.jsonl").exists()
 

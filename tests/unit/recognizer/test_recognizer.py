@@ -21,7 +21,7 @@ from hyperspan.learning import DEFAULT_THRESHOLD, L2_CHOICES
 from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer import LONGEST_SENTENCE, Prediction, Recognizer
 from hyperspan.recognizer.checkpoint import Interrupted
-from hyperspan.recognizer.summary import NAMED
+from hyperspan.scoring.linear import NAMED
 from hyperspan.text import as_sentences, join_sentences
 
 QUICK = {"max_components": 2, "max_iterations": 25, "n_threads": 1}

@@ -461,6 +461,14 @@ def test_other_methods_and_paths_are_refused(client):
         refused(client.get(path), 404)
 
 
+@pytest.mark.parametrize("format", ["brat", "jsonl", "svg", "html"])
+def test_mentions_that_cover_far_more_than_there_is_are_not_written(client, format):
+    mentions = [{"type": f"T{number}", "spans": [[0, 1]]} for number in range(300)]
+    asked = {"tokens": ["x" * 50_000], "mentions": [mentions], "format": format}
+    sentence = refused(client.post("/api/export", asked), 422)
+    assert sentence.startswith("the mentions cover 15,000,000 characters, more than the 10,000,000 that are written")
+
+
 def test_a_bug_is_not_shown_to_strangers(client_of, recognizer, monkeypatch):
     from hyperspan.server import tasks as module
 

@@ -24,6 +24,10 @@ from hyperspan.server.workers import CAN_FORK
 pytestmark = pytest.mark.skipif(not CAN_FORK, reason="work is done in threads here, which cannot be ended")
 
 
+SLACK = 20.0
+"""Seconds that a busy machine may take for what takes none; what is not ended takes far longer."""
+
+
 @contextmanager
 def opened(context: object = None, **limits: Any) -> Iterator[Executor]:
     executor = Executor(Limits(**limits), context)
@@ -127,8 +131,8 @@ def is_alive(process: int) -> bool:
     return True
 
 
-def assert_ends(process: int, seconds: float = 2.0) -> None:
-    end = time.monotonic() + seconds
+def assert_ends(process: int) -> None:
+    end = time.monotonic() + SLACK
     while is_alive(process):
         assert time.monotonic() < end, "it is still there"
         time.sleep(0.01)
@@ -140,7 +144,7 @@ def test_what_takes_too_long_is_ended(tmp_path):
         expected = pytest.raises(ApiError, match=r"not done within 0\.5 seconds and was given up")
         with executor.slot() as slot, expected as refused:
             await slot.run(spin)
-        assert time.monotonic() - begin < 1.0
+        assert time.monotonic() - begin < 0.5 + SLACK
         assert refused.value.status_code == 503
         assert executor.n_under_way == 0
         with executor.slot() as slot:
@@ -148,7 +152,7 @@ def test_what_takes_too_long_is_ended(tmp_path):
 
     with opened(tmp_path / "process", threads=1, seconds=0.5) as executor:
         asyncio.run(ask(executor))
-        assert_ends(int((tmp_path / "process").read_text()), seconds=1.0)
+        assert_ends(int((tmp_path / "process").read_text()))
 
 
 def test_the_time_is_that_of_the_request_not_of_its_pieces():
@@ -158,23 +162,26 @@ def test_the_time_is_that_of_the_request_not_of_its_pieces():
         nonlocal n_done
         with executor.slot() as slot:
             while n_done < 1000:
-                await slot.run(sleep, 0.05)
+                await slot.run(sleep, 0.1)
                 n_done += 1
 
-    with opened(threads=1, seconds=0.5) as executor, pytest.raises(ApiError, match=r"not done within 0\.5 seconds"):
+    with opened(threads=1, seconds=3) as executor, pytest.raises(ApiError, match="not done within 3 seconds"):
         asyncio.run(ask(executor))
-    assert 0 < n_done < 20
+    assert 0 < n_done <= 30
 
 
-def test_the_time_may_have_begun_before_the_place_was_taken():
+def test_the_time_may_have_begun_before_the_place_was_taken(tmp_path):
     async def ask(executor: Executor) -> None:
         with executor.slot(asyncio.get_running_loop().time() + 0.2) as slot:
-            await slot.run(sleep, 20)
+            await slot.run(spin)
 
     begin = time.monotonic()
-    with opened(threads=1, seconds=20) as executor, pytest.raises(ApiError, match="not done within 20 seconds"):
+    with (
+        opened(tmp_path / "process", threads=1, seconds=500) as executor,
+        pytest.raises(ApiError, match="not done within 500 seconds"),
+    ):
         asyncio.run(ask(executor))
-    assert time.monotonic() - begin < 2
+    assert time.monotonic() - begin < SLACK
 
 
 def test_what_was_cancelled_before_its_turn_never_runs(tmp_path):
@@ -225,7 +232,7 @@ def test_as_many_run_at_a_time_as_there_are_workers():
     with opened(threads=3) as executor:
         begin = time.monotonic()
         processes = asyncio.run(ask(executor))
-        assert 0.6 <= time.monotonic() - begin < 1.5
+        assert time.monotonic() - begin >= 0.6, "there were more than three"
     assert len(set(processes)) == 3
 
 
@@ -262,7 +269,7 @@ def test_closing_ends_what_runs_and_drops_what_waits():
     async def ask(executor: Executor) -> int:
         with executor.slot() as slot:
             process = await slot.run(sleep, 0)
-            running = asyncio.create_task(slot.run(sleep, 30))
+            running = asyncio.create_task(slot.run(sleep, 500))
             waiting = asyncio.create_task(slot.run(length, "ab"))
             await asyncio.sleep(0.1)
             executor.close()
@@ -272,10 +279,8 @@ def test_closing_ends_what_runs_and_drops_what_waits():
                 await running
             return process
 
-    with opened(threads=1) as executor:
-        begin = time.monotonic()
+    with opened(threads=1, seconds=500) as executor:
         assert_ends(asyncio.run(ask(executor)))
-        assert time.monotonic() - begin < 3
 
 
 def test_an_executor_that_is_forgotten_leaves_no_process():
