@@ -148,7 +148,9 @@ def test_the_set_up_of_the_paper_in_one_command(tmp_path):
             name not in ("data-stats", "canonical-counts", "ambiguity")
         )
         if document["table"] != "ours":
-            assert any(column["name"].startswith("paper_") for column in document["columns"]), name
+            columns = [column["name"] for column in document["columns"]]
+            assert any(column.startswith("paper_") for column in columns), name
+            assert any(column.startswith("difference") for column in columns) is (name != "canonical-counts"), name
     notes = "\n".join(made["main"]["notes"])
     for what in ("parts of speech and lemmas", "sentences and tokens", "Brown clusters: 50 of", "no lexicon is given"):
         assert what in notes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 Row: TypeAlias = dict[str, Any]
@@ -112,3 +112,33 @@ def beside(
 def paper_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
     """Return the columns that hold the published values of some columns."""
     return tuple(Column(f"{PAPER}{column.name}", f"paper {column.title}", column.digits) for column in columns)
+
+
+def with_differences(result: Result) -> Result:
+    """Return a result with ours minus the paper's for every number that has a published one beside it.
+
+    For the data of the paper only: elsewhere the difference means nothing. A table with a difference of its own is left
+    as it is.
+
+    Examples
+    --------
+    >>> columns = (Column("f1", "F1"), Column("paper_f1", "paper F1"))
+    >>> made = with_differences(Result(columns, [{"f1": 60.0, "paper_f1": 60.6}, {"f1": 50.0, "paper_f1": None}]))
+    >>> made.columns[-1].title, [row["difference_f1"] for row in made.rows]
+    ('F1 − paper', [-0.6, None])
+    """
+    names = {column.name for column in result.columns}
+    pairs = [column for column in result.columns if f"{PAPER}{column.name}" in names]
+    if "difference" in names or not pairs:
+        return result
+    rows = [
+        {**row, **{f"difference_{one.name}": _difference(row[one.name], row[f"{PAPER}{one.name}"]) for one in pairs}}
+        for row in result.rows
+    ]
+    added = (Column(f"difference_{one.name}", f"{one.title} − paper", one.digits) for one in pairs)
+    return replace(result, columns=(*result.columns, *added), rows=rows)
+
+
+def _difference(ours: Any, paper: Any) -> float | None:
+    both = all(isinstance(value, int | float) for value in (ours, paper))
+    return round(ours - paper, 3) if both else None

@@ -15,7 +15,7 @@ from hyperspan.environment import environment
 from hyperspan.errors import UsageError
 from hyperspan.experiments import as_published
 from hyperspan.experiments.data import Data
-from hyperspan.experiments.result import Result
+from hyperspan.experiments.result import Result, with_differences
 from hyperspan.experiments.settings import Settings
 from hyperspan.experiments.training import Options
 from hyperspan.features import Clusters, Extractor, Lexicon, TemplateSet
@@ -168,6 +168,8 @@ class Run:
                 dataset.split(split)
         begin = time.perf_counter()
         result = experiment.run(self)
+        if experiment.needs and all(dataset.paper for dataset in self.data.datasets):
+            result = with_differences(result)
         if self.settings.quick:
             result = replace(result, notes=(*result.notes, QUICK_NOTE))
         if self.settings.as_published and experiment.trains:
