@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 pytest.importorskip("playwright.sync_api", reason="Playwright is not installed (pip install playwright)")
-pytest.importorskip("fastapi", reason="FastAPI is not installed (pip install 'hyperspan[serve]')")
-pytest.importorskip("uvicorn", reason="uvicorn is not installed (pip install 'hyperspan[serve]')")
+pytest.importorskip("fastapi", reason="FastAPI is not installed (the extra 'serve')")
+pytest.importorskip("uvicorn", reason="uvicorn is not installed (the extra 'serve')")
 
 from playwright.sync_api import Page, expect
 

@@ -152,6 +152,7 @@ def test_a_mention_of_ones_own_is_taken_back_without_a_trace(page):
     find(page, TONGUE)
     page.get_by_role("button", name="Add a mention to sentence 1").click()
     page.locator(".switch-word", has_text="reactive").click()
+    page.locator(".panel select").select_option("Procedure")
     press(page, "Add")
     expect(page.locator("#corrected")).to_have_text("You accepted 1 ★ and rejected 0 ⊘.")
     press(page, "Reject")

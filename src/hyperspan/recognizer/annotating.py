@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from hyperspan.mentions import Sentence
+from hyperspan.recognizer.model import AnyUnit
 
 _log = logging.getLogger(__name__)
 
@@ -31,21 +32,22 @@ def warn_of_difference(used: Mapping[str, Any], here: Mapping[str, Any]) -> None
         )
 
 
-def watched(sentences: Iterable[Sentence], used: Sequence[str], warned: set[str]) -> Iterator[Sentence]:
-    """Pass sentences on; say so, once, if they lack a column that the model was trained with.
+def watched(units: Iterable[AnyUnit], used: Sequence[str], warned: set[str]) -> Iterator[AnyUnit]:
+    """Pass sentences or documents on; say so, once, if they lack a column that the model was trained with.
 
     Parameters
     ----------
-    sentences : iterable of Sentence
-        As they are about to be read.
+    units : iterable of Sentence or Document
+        As they are about to be read; documents have no columns.
     used : sequence of str
         The columns of words that the model was trained with.
     warned : set of str
         Columns that were spoken of before; those of now are added.
     """
     wanted = [name for name in used if name not in warned]
-    for sentence in sentences:
-        if wanted and (missing := [name for name in wanted if name not in sentence.columns]):
+    for unit in units:
+        columns = unit.columns if isinstance(unit, Sentence) else ()
+        if wanted and (missing := [name for name in wanted if name not in columns]):
             warned.update(missing)
             wanted = [name for name in wanted if name not in missing]
             _log.warning(
@@ -54,7 +56,7 @@ def watched(sentences: Iterable[Sentence], used: Sequence[str], warned: set[str]
                 "which then annotates here too",
                 " and ".join(f"the column {name!r}" for name in missing),
             )
-        yield sentence
+        yield unit
 
 
 def described(record: Mapping[str, Any]) -> str:

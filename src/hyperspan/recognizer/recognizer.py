@@ -306,7 +306,7 @@ class Recognizer:
             return
         self.check_annotator()
         work = partial(_mentions_in, decode=decode, threshold=threshold)
-        for unit, mentions in in_processes(self, work, units, n_workers):
+        for unit, mentions in in_processes(self, work, self._watched(units), n_workers):
             yield with_mentions(unit, mentions)
 
     def find_in(
@@ -326,7 +326,7 @@ class Recognizer:
         if n_workers > 1:
             self.check_annotator()
             work = partial(_found_in, decode=decode, threshold=threshold, top=top)
-            for unit, (sentences, of_unit) in in_processes(self, work, units, n_workers):
+            for unit, (sentences, of_unit) in in_processes(self, work, self._watched(units), n_workers):
                 yield unit, sentences, of_unit
             return
         for batch in batches(units):
@@ -377,6 +377,10 @@ class Recognizer:
         Finding does this by itself.
         """
         self._annotator()
+
+    def _watched(self, units: Iterable[Unit]) -> Iterable[Unit]:
+        """Look at what goes to other processes, which say nothing, unless an annotator has yet to add columns."""
+        return watched(units, self.scorer_.columns, self._missed_columns) if self.annotator == "none" else units
 
     def _annotator(self) -> Annotator:
         here = annotator_named(self.annotator)

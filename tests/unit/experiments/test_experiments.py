@@ -89,7 +89,7 @@ def test_plots_are_the_same_for_the_same_data(documents, name):
 
 def test_without_matplotlib_all_but_the_plot_is_written(documents, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtraError, match=r"A plot needs the package 'matplotlib'\. .*hyperspan\[plots\]"):
+    with pytest.raises(MissingExtraError, match=r"A plot needs the package 'matplotlib'\. .*pip install 'matplotlib"):
         write_document(documents["main"], experiment_named("main"), tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["main.json", "main.md"]
     assert json.loads((tmp_path / "main.json").read_text()) == documents["main"]

@@ -111,3 +111,11 @@ def test_a_column_that_is_missing_is_noticed_once(tmp_path: Path, caplog: pytest
 def test_a_model_that_had_no_column_misses_none(caplog: pytest.LogCaptureFixture):
     Recognizer(**{**QUICK, "annotator": "none"}).fit(SENTENCES).predict(SENTENCES)
     assert not warnings_in(caplog)
+
+
+def test_a_missing_column_is_noticed_before_other_processes_do_the_work(caplog: pytest.LogCaptureFixture):
+    tagged = [replace(sentence, columns={"pos": ["WORD"] * len(sentence)}) for sentence in SENTENCES]
+    recognizer = Recognizer(**{**QUICK, "annotator": "none"}).fit(tagged)
+    list(recognizer.annotate(SENTENCES, n_workers=2))
+    list(recognizer.find_in(SENTENCES, n_workers=2))
+    assert len(warnings_in(caplog)) == 1
