@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.harness import Figure, Row
 from hyperspan.cli.console import printable, say
-from hyperspan.corpora.files import writing
+from hyperspan.files import writing
 from hyperspan.errors import UsageError
 
 
