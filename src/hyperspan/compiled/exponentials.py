@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numba
+import numpy as np
 from llvmlite import ir
 from numba.core import config, types
 from numba.extending import intrinsic
@@ -34,7 +35,7 @@ def _scaled(typing_context: Any, value: Any, power: Any) -> Any:
 
 
 def _scaled_plain(value: float, power: float) -> float:
-    return math.ldexp(value, int(power - _ROUND))
+    return float(np.ldexp(value, int(power - _ROUND)))  # inf where it is too large, as sums that are given up may be
 
 
 scaled: Any = _scaled_plain if vars(config)["DISABLE_JIT"] else intrinsic(_scaled)
