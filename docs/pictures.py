@@ -8,7 +8,7 @@ import numpy as np
 
 from hyperspan import Mention, Sentence
 from hyperspan.ambiguity.plot import growth_svg
-from hyperspan.inference import distribution
+from hyperspan.inference import ScoreBatch, distribution
 from hyperspan.render import draw_hypergraph_svg, draw_svg, hypergraph_data
 from hyperspan.structures import structure
 
@@ -62,9 +62,10 @@ def probabilities() -> str:
     for of, score in ((ELSEWHERE, 2.9), (STOMACH, 3.0)):
         for word, label in shared.encode(of.mentions, len(of)).encoding:
             scores[word, label] = score
-    model = distribution(shared, scores)
+    model = distribution(shared, ScoreBatch.of_sentence(scores))
+    (best,) = model.best()
     return draw_hypergraph_svg(
-        hypergraph_data(shared, STOMACH.tokens, model.best().edges, expected=model.expected_counts(), min_expected=0.1)
+        hypergraph_data(shared, STOMACH.tokens, best.edges, expected=model.marginals().edges, min_expected=0.1)
     )
 
 

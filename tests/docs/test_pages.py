@@ -97,7 +97,8 @@ def run_console(block: Block, page: Path) -> None:
 def shown_commands() -> Iterator[tuple[str, list[str]]]:
     for page in PAGES:
         for block in blocks(page):
-            for number, line in enumerate(block.text.splitlines(), start=block.line):
+            joined = block.text.replace("\\\n", " ")  # a command over several lines is one
+            for number, line in enumerate(joined.splitlines(), start=block.line):
                 is_command = block.language == "sh" or (block.language == "console" and line.startswith("$ "))
                 if is_command and "hyperspan " in line and "pip install" not in line:
                     yield f"{name_of(page)}:{number}", shlex.split(line[line.index("hyperspan ") :], comments=True)

@@ -168,15 +168,15 @@ def test_without_a_model_one_is_trained_first(start):
     assert server.ask("/healthz")[1]["models"] == ["demo"]
 
 
-def test_limits_are_options(start, model, load_server):
+def test_limits_are_options(start, model):
     sizes = ("--max-words", "300", "--max-explained", "3", "--max-body", "5000")
     server = start(model, *sizes, "--max-seconds", "20", "--threads", "1", "--queue", "2")
     assert server.ask("/api/predict", {"text": "x" * 5000})[0] == 413
     assert server.ask("/api/predict", {"tokens": ["x"] * 301})[1]["error"].startswith("sentence 1 has 301 words")
     assert server.ask("/api/explain", {"tokens": ["x"] * 4})[1]["error"].startswith("sentence 1 has 4 words")
-    outcome = asyncio.run(load_server.load(server.port, 60, 2, [TEXT * 50]))
+    outcome = asyncio.run(load(server.port, 60, 2, [TEXT * 50]))
     assert set(outcome.statuses) == {"200", "503"}
-    assert asyncio.run(load_server.load(server.port, 1, 3)).statuses == {"200": 3}
+    assert asyncio.run(load(server.port, 1, 3)).statuses == {"200": 3}
 
 
 def test_a_taken_port_is_said(model):

@@ -32,7 +32,7 @@ FEW_FILES = "import resource; resource.setrlimit(resource.RLIMIT_NOFILE, (90, 90
 SENTENCE = {"text": "No fever."}
 MINUTE = 60
 SLACK = 20.0
-"""Seconds that a busy machine may take for what takes none; `benchmarks/load_server.py` measures how long it is."""
+"""Seconds that a busy machine may take for what takes none; `benchmarks/load.py` measures how long it is."""
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Callable
+from typing import Annotated, Any
 
 import typer
 
@@ -32,15 +33,27 @@ def _known_decoder(name: str | None) -> str | None:
     return name
 
 
-StructureOption = Annotated[
-    str,
-    typer.Option(
-        "--structure",
-        help="How mentions are written.",
-        metavar="linear|mention|shared|split",
-        callback=_known_structure,
-    ),
-]
+def choices_of(callback: Callable[..., Any] | None) -> tuple[str, ...]:
+    """Return the names that can be chosen where an option has one of these callbacks; nothing for others.
+
+    What the help shows is written down there, since looking it up would take a second at every start.
+    """
+    from hyperspan.inference import DECODERS, distribution_names
+    from hyperspan.structures import structure_names
+
+    if callback is _known_structure:
+        return structure_names()
+    if callback is _known_distribution:
+        return distribution_names()
+    return tuple(DECODERS) if callback is _known_decoder else ()
+
+
+def structure_option(help: str) -> Any:
+    """Return the option ``--structure`` with a help of its own."""
+    return typer.Option("--structure", help=help, metavar="linear|mention|shared|split", callback=_known_structure)
+
+
+StructureOption = Annotated[str, structure_option("How mentions are written.")]
 DistributionOption = Annotated[
     str,
     typer.Option(

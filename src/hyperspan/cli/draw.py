@@ -13,7 +13,7 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hyperspan.cli.choices import StructureOption
+from hyperspan.cli.choices import structure_option
 from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, printable, say, stdout
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
@@ -53,7 +53,7 @@ def draw(
     hypergraph: Annotated[
         bool, typer.Option("--hypergraph", help="Draw the encoding of the mentions, not the mentions.")
     ] = False,
-    structure: StructureOption = "shared",
+    structure: Annotated[str, structure_option("What encodes them under --hypergraph.")] = "shared",
     max_components: Annotated[
         int, typer.Option("--max-components", min=1, max=5, help="The most parts of a mention under --hypergraph.")
     ] = 3,

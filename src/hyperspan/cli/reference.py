@@ -14,6 +14,7 @@ import typer
 from typer.models import ArgumentInfo, OptionInfo
 
 from hyperspan.cli.app import app
+from hyperspan.cli.choices import choices_of
 from hyperspan.files import writing
 
 HEAD = """\
@@ -83,7 +84,7 @@ def parameters(callback: Callable[..., Any]) -> Iterator[Parameter]:
             tuple(_names(info, name)) if is_option else (name.upper(),),
             info.help or "",
             "" if is_required else _default(signature.default),
-            tuple(_choices(kind)),
+            tuple(_choices(kind)) or choices_of(info.callback),
             is_option,
             is_required,
         )

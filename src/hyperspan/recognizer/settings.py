@@ -9,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from hyperspan.errors import UsageError
+from hyperspan.errors import StructureError, UsageError
 from hyperspan.features import TemplateSet
 from hyperspan.features.columns import ClusterPaths, SemanticCategories
 from hyperspan.inference import check_decoder, distribution_class, distribution_names
@@ -63,7 +63,11 @@ class Settings:
             check_number(name, getattr(self, name))
         if not (isinstance(self.tolerance, Real) and 0.0 <= self.tolerance < 1.0):
             raise UsageError(f"tolerance is {self.tolerance!r}; expected a number from 0 to below 1")
-        distribution_class(structure(self.structure, ["any"], self.max_components), self.distribution)
+        made = structure(self.structure, ["any"], self.max_components)
+        try:
+            distribution_class(made, self.distribution)
+        except StructureError as error:
+            raise UsageError(str(error)) from None
         if self.initial_weights not in ("frequencies", "zero"):
             raise UsageError(f"initial_weights is {self.initial_weights!r}; expected 'frequencies' or 'zero'")
         check_threshold(self.threshold)

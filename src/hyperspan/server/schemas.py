@@ -13,7 +13,7 @@ from hyperspan.server.errors import ApiError
 
 def _known_decoder(name: str) -> str:
     if name not in DECODERS:
-        raise ValueError(f"expected one of {', '.join(map(repr, DECODERS))}")
+        raise ValueError(f"{quoted(name)} is no decoder; expected one of {', '.join(map(repr, DECODERS))}")
     return name
 
 

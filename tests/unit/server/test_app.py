@@ -403,7 +403,7 @@ def test_defects_of_annotations_are_diagnostics(client):
         ({"text": "a", "tokens": ["a"]}, "the request has 'text' and 'tokens' of"),
         ({"text": "a", "threshold": 0}, "details say where body.threshold: Input should be greater than 0"),
         ({"text": "a", "threshold": "0.5"}, "body.threshold: Input should be a valid number"),
-        ({"text": "a", "decode": "best"}, "body.decode: Input should be 'probable', 'enough' or 'all'"),
+        ({"text": "a", "decode": "best"}, "'best' is no decoder; expected one of 'probable', 'enough', 'all'"),
         ({"text": 7}, "body.text: Input should be a valid string"),
         ({"tokens": [""]}, "body.tokens.0: String should have at least 1 character"),
         ({"tokens": []}, "body.tokens: List should have at least 1 item"),
