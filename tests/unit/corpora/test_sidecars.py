@@ -31,24 +31,24 @@ def test_it_is_found_beside_or_in_a_folder_beside(tmp_path: Path, name: str, fil
     text = _put(tmp_path / file)
     annotations = _put(tmp_path / "pipe" / "a.pipe")
     assert find_sidecar(name, Folders(annotations)) == [text]
-    assert read_sidecar(name, annotations, Diagnostics()) == "no fever"
+    assert read_sidecar(name, annotations, Diagnostics(), folders=Folders(annotations)) == "no fever"
 
 
 def test_the_one_beside_comes_first(tmp_path: Path) -> None:
     annotations = _put(tmp_path / "pipe" / "a.pipe")
     _put(tmp_path / "text" / "a.txt", "other")
     _put(tmp_path / "pipe" / "a.text", "mine")
-    assert read_sidecar("a.txt", annotations, Diagnostics()) == "mine"
+    assert read_sidecar("a.txt", annotations, Diagnostics(), folders=Folders(annotations)) == "mine"
 
 
 def test_two_different_texts_are_not_guessed_between(tmp_path: Path) -> None:
     annotations = _put(tmp_path / "pipe" / "a.pipe")
     _put(tmp_path / "one" / "a.txt", "same")
     _put(tmp_path / "two" / "a.txt", "same")
-    assert read_sidecar("a.txt", annotations, Diagnostics()) == "same"
+    assert read_sidecar("a.txt", annotations, Diagnostics(), folders=Folders(annotations)) == "same"
     _put(tmp_path / "two" / "a.txt", "different")
     with pytest.raises(CorpusError, match="there are several texts of this name"):
-        read_sidecar("a.txt", annotations, Diagnostics())
+        read_sidecar("a.txt", annotations, Diagnostics(), folders=Folders(annotations))
 
 
 @pytest.mark.parametrize(
@@ -69,9 +69,9 @@ def test_names_lead_nowhere_else(tmp_path: Path, name: str) -> None:
     _put(tmp_path / "secret.txt", "secret")
     annotations = _put(tmp_path / "corpus" / "pipe" / "a.pipe")
     with pytest.raises(CorpusError, match="cannot be a file name"):
-        read_sidecar(name, annotations, Diagnostics(), line=3)
+        read_sidecar(name, annotations, Diagnostics(), line=3, folders=Folders(annotations))
     diagnostics = Diagnostics("skip")
-    assert read_sidecar(name, annotations, diagnostics, line=3) is None
+    assert read_sidecar(name, annotations, diagnostics, line=3, folders=Folders(annotations)) is None
     assert diagnostics.counts == {"hostile-name": 1}
     assert diagnostics.items[0].line == 3
 
@@ -79,7 +79,7 @@ def test_names_lead_nowhere_else(tmp_path: Path, name: str) -> None:
 def test_a_missing_text_is_reported(tmp_path: Path) -> None:
     annotations = _put(tmp_path / "pipe" / "a.pipe")
     with pytest.raises(CorpusError, match=r"there is no text 'a.txt' or '.text' beside the annotations"):
-        read_sidecar("a.txt", annotations, Diagnostics())
+        read_sidecar("a.txt", annotations, Diagnostics(), folders=Folders(annotations))
 
 
 def test_note_types() -> None:
