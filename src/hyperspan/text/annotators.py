@@ -140,7 +140,7 @@ def annotator(name: str = "auto", *, language: str = "en", tagset: Tagset = "nat
     --------
     >>> nothing = annotator("none")
     >>> next(nothing.annotate([Sentence(["no", "fever"])])).columns
-    mappingproxy({})
+    {}
     >>> annotator("treetagger")
     Traceback (most recent call last):
     ...
