@@ -1,7 +1,7 @@
 """What every scorer can be asked. Distributions, decoders and files do not know which one it is.
 
 A new scorer implements `Scorer` and is registered; how it is trained is said beside it, with
-`hyperspan.learning.register_trainer`.
+`hyperspan.recognizer.register_trainer`.
 """
 
 from __future__ import annotations
