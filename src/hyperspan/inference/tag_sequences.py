@@ -6,8 +6,7 @@ from bodies and heads is counted in samples.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
 from itertools import pairwise
 
@@ -19,9 +18,9 @@ from hyperspan.inference.automaton import Automaton, chain_automaton
 from hyperspan.inference.distribution import NO_OUTCOME, BatchDistribution, Marginals, check_at_least_one
 from hyperspan.inference.numba.chain import ChainMessages, are_within_bounds, chain_messages
 from hyperspan.inference.numba.log_space import k_best_paths, log_messages, sample_labels
-from hyperspan.inference.numba.tag_marginals import mention_probs_kernel, probable_kernel
-from hyperspan.inference.numba.tag_readings import MOST_PARTS, WIDTH, parts_of, read_tags
-from hyperspan.inference.numba.tag_samples import CountingWorkspace, pool_of
+from hyperspan.inference.numba.runs import add_run_probs_kernel, probable_runs_kernel
+from hyperspan.inference.numba.tag_readings import MOST_PARTS, WIDTH, Rows, parts_of, read_tags
+from hyperspan.inference.numba.tag_samples import linked_kernel, pool_of
 from hyperspan.inference.numba.viterbi import best_tags_of
 from hyperspan.inference.outcomes import Outcome, most_probable, score_of
 from hyperspan.mentions import Mention, in_order, unchecked_mention
@@ -35,7 +34,8 @@ N_SAMPLES = 200
 LEAST_PROB = 0.001
 """Runs that are less probable are never looked for: this bounds time and memory."""
 
-_ROOM = 1_024
+_ROOM = 65_536
+_LARGEST = np.iinfo(np.int64).max
 _SEED = 0
 
 Numbers = NDArray[np.float64]
@@ -107,8 +107,8 @@ class TagSequences(BatchDistribution[Linear]):
     def sample(self, n_samples: int, seed: int = 0) -> list[list[Outcome]]:
         check_at_least_one("n_samples", n_samples)
         found = []
-        for scores, tags in zip(self._scores(), self._drawn(n_samples, seed), strict=True):
-            drawn = [tuple(enumerate(sequence)) for sequence in tags.tolist()]
+        for scores in self._scores():
+            drawn = [tuple(enumerate(sequence)) for sequence in self._drawn(scores, n_samples, seed).tolist()]
             found.append([Outcome(self._score(scores, sequence), sequence) for sequence in drawn])
         return found
 
@@ -117,10 +117,9 @@ class TagSequences(BatchDistribution[Linear]):
         labels = [label for _, label in tags]
         return score_of(scores, tags) + float(sum(self.batch.transitions[labels[:-1], labels[1:]]))
 
-    def _drawn(self, n_samples: int, seed: int) -> Iterator[NDArray[np.int64]]:
-        """Yield samples of each sentence as an array of tags, of shape (n_samples, n_words)."""
-        for scores in self._scores():
-            yield sample_labels(self._automaton, scores, n_samples, np.random.default_rng(seed))[:, :, 0]
+    def _drawn(self, scores: Numbers, n_samples: int, seed: int) -> NDArray[np.int64]:
+        """Return samples of a sentence as an array of tags, of shape (n_samples, n_words)."""
+        return sample_labels(self._automaton, scores, n_samples, np.random.default_rng(seed))[:, :, 0]
 
     # Mentions
 
@@ -134,8 +133,8 @@ class TagSequences(BatchDistribution[Linear]):
             return [probs[0] for probs in self.mention_probs([list(here) for here in wanted])]
         self.check_mentions([list(here) for here in wanted])
         found = []
-        for here, drawn in zip(wanted, self._drawn(N_SAMPLES, _SEED), strict=True):
-            distinct, n_times = np.unique(drawn, axis=0, return_counts=True)
+        for here, scores in zip(wanted, self._scores(), strict=True):
+            distinct, n_times = np.unique(self._drawn(scores, N_SAMPLES, _SEED), axis=0, return_counts=True)
             n_right = sum(
                 count * (here <= set(self.structure.decode(tuple(enumerate(tags)), "enough").mentions))
                 for tags, count in zip(distinct.tolist(), n_times.tolist(), strict=True)
@@ -146,58 +145,26 @@ class TagSequences(BatchDistribution[Linear]):
     def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
         """Return the mentions whose probability is at least the threshold, but none below a thousandth."""
         check_at_least_one("limit", limit)
-        found: list[list[Mention]] = [[] for _ in range(self.batch.n_sentences)]
-        for whose, rows, probs in self._probable_rows(threshold):
-            self._append(found, whose, rows, probs)
-        for sentence in np.flatnonzero(~self._is_within).tolist():
-            shares = ((mention, count / N_SAMPLES) for mention, count in self._counts_in_logs(sentence).items())
-            found[sentence] = [
-                unchecked_mention(mention.type, mention.parts, share) for mention, share in shares if share >= threshold
-            ]
-        return [most_probable(here, limit) for here in found]
-
-    def _probable_rows(self, threshold: float) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int32], Numbers]]:
-        """Yield the sentences, rows and probabilities of mentions, as many as there is room for at a time."""
-        (_, messages), capacity, sentence = self._messages(), _ROOM, 0
-        while sentence < self.batch.n_sentences:
-            whose, rows, probs = np.empty(capacity, np.int64), np.empty((capacity, WIDTH), np.int32), np.empty(capacity)
-            before = sentence
-            sentence, n_rows = probable_kernel(
-                messages,
-                self.batch.first_word,
-                self._is_within,
-                sentence,
-                max(threshold, LEAST_PROB),
-                self.structure.max_components,
-                N_SAMPLES,
-                pool_of(_SEED),
-                CountingWorkspace.of(self.structure, self.batch.longest, capacity),
-                whose,
-                rows,
-                probs,
-            )
-            if sentence == before:
-                capacity *= 4
-            yield whose[:n_rows], rows[:n_rows], probs[:n_rows]
-
-    def _append(
-        self, found: list[list[Mention]], whose: NDArray[np.int64], rows: NDArray[np.int32], probs: Numbers
-    ) -> None:
-        """Append mentions to those of their sentences."""
-        columns = zip(whose.tolist(), probs.tolist(), *rows[:, :4].T.tolist(), strict=True)
-        for row, (sentence, prob, type_id, n_parts, start, end) in enumerate(columns):
-            spans = ((start, end),) if n_parts == 1 else parts_of(rows[row].tolist())
-            found[sentence].append(unchecked_mention(self.structure.types[type_id], spans, prob))
+        threshold = max(threshold, LEAST_PROB)
+        _, messages = self._messages()
+        runs = _written(probable_runs_kernel, messages, self.batch.first_word, self._is_within, threshold)
+        rows, probs, _ = self._with_sampled(messages, runs, np.ones(self.batch.n_sentences, dtype=np.bool_))
+        is_kept = probs >= threshold
+        return [most_probable(here, limit) for here in self._mentions(rows[is_kept], probs[is_kept])]
 
     def read_best(self, reading: Reading) -> list[Decoded]:
         """Return the mentions that the best tags of each sentence are read as, with their probabilities."""
         if reading != "enough":
             return super().read_best(reading)
-        first_row, rows = read_tags(self.structure, self._best_tags()[1], self.batch.first_word)
+        rows = read_tags(self.structure, self._best_tags()[1], self.batch.first_word)
+        return [Decoded(in_order(here)) for here in self._mentions(rows, self._probs(rows))]
+
+    def _mentions(self, rows: Rows, probs: Numbers) -> list[list[Mention]]:
+        """Return the mentions of each sentence, given as rows."""
         found: list[list[Mention]] = [[] for _ in range(self.batch.n_sentences)]
-        whose = np.repeat(np.arange(self.batch.n_sentences), np.diff(first_row))
-        self._append(found, whose, rows, self._probs(first_row, rows))
-        return [Decoded(in_order(here)) for here in found]
+        for row, prob in zip(rows.tolist(), probs.tolist(), strict=True):
+            found[row[0]].append(unchecked_mention(self.structure.types[row[1]], parts_of(row), prob))
+        return found
 
     def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:
         """Return the probability of each of some mentions of each sentence.
@@ -206,57 +173,73 @@ class TagSequences(BatchDistribution[Linear]):
         in samples of tag sequences that have some.
         """
         self.check_mentions(mentions)
-        first_row, rows = self._rows_of(mentions)
-        probs = self._probs(first_row, rows).tolist()
-        return [probs[first:last] for first, last in pairwise(first_row.tolist())]
+        probs = iter(self._probs(self._rows_of(mentions)).tolist())
+        return [[next(probs) for _ in here] for here in mentions]
 
-    def _probs(self, first_row: NDArray[np.int64], rows: NDArray[np.int32]) -> Numbers:
-        """Return how probable each of some mentions is; those of sentence s are ``first_row[s] : first_row[s + 1]``."""
-        (_, messages), capacity, sentence = self._messages(), _ROOM, 0
-        probs = np.zeros(len(rows))
-        while sentence < self.batch.n_sentences:
-            sentence = mention_probs_kernel(
-                messages,
-                self.batch.first_word,
-                self._is_within,
-                sentence,
-                self.structure.max_components,
-                N_SAMPLES,
-                pool_of(_SEED),
-                CountingWorkspace.of(self.structure, self.batch.longest, capacity),
-                first_row,
-                rows,
-                probs,
-            )
-            capacity *= 4
-        for sentence in np.flatnonzero(~self._is_within & (np.diff(first_row) > 0)).tolist():
-            counts = self._counts_in_logs(sentence)
-            for row in range(first_row[sentence], first_row[sentence + 1]):
-                parts = parts_of(rows[row].tolist())
-                if parts:
-                    probs[row] = counts[Mention(self.structure.types[rows[row, 0]], parts)] / N_SAMPLES
-        return probs
-
-    def _rows_of(self, mentions: Sequence[Sequence[Mention]]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
+    def _rows_of(self, mentions: Sequence[Sequence[Mention]]) -> Rows:
         """Return mentions as rows; those with more parts than tags can mean have no part there."""
         number_of = {type: number for number, type in enumerate(self.structure.types)}
-        first_row = np.concatenate([[0], np.cumsum([len(here) for here in mentions], dtype=np.int64)])
-        rows = np.zeros((int(first_row[-1]), WIDTH), dtype=np.int32)
-        for row, mention in enumerate(mention for here in mentions for mention in here):
+        placed = [(sentence, mention) for sentence, here in enumerate(mentions) for mention in here]
+        rows = np.zeros((len(placed), WIDTH), dtype=np.int32)
+        for row, (sentence, mention) in zip(rows, placed, strict=True):
             check_type(mention, number_of)
-            parts = mention.parts if len(mention.parts) <= MOST_PARTS else ()
-            rows[row, :2] = number_of[mention.type], len(parts)
-            rows[row, 2 : 2 + 2 * len(parts)] = [bound for part in parts for bound in part]
-        return first_row, rows
+            row[:2] = sentence, number_of[mention.type]
+            if len(mention.parts) <= MOST_PARTS:
+                row[2 : 2 + 2 * len(mention.parts)] = np.ravel(mention.parts)
+        return rows
 
-    def _counts_in_logs(self, sentence: int) -> Counter[Mention]:
-        """Return in how many samples each mention is, for a sentence that needs log space."""
-        (drawn,) = TagSequences(self.structure, self.batch.sentence(sentence))._drawn(N_SAMPLES, _SEED)
-        return Counter(
-            mention
-            for tags in drawn.tolist()
-            for mention in self.structure.decode(tuple(enumerate(tags)), "enough").mentions
-        )
+    def _probs(self, rows: Rows) -> Numbers:
+        """Return how probable each of some mentions is."""
+        is_wanted = np.zeros(self.batch.n_sentences, dtype=np.bool_)
+        is_wanted[rows[:, 0]] = True
+        _, probs, place = self._with_sampled(self._messages()[1], rows, is_wanted)
+        return probs[place]
+
+    def _with_sampled(
+        self, messages: ChainMessages, rows: Rows, is_wanted: NDArray[np.bool_]
+    ) -> tuple[Rows, Numbers, NDArray[np.int64]]:
+        """Return some mentions and those sampled in wanted sentences, each once; their probabilities; where each is."""
+        sampled, share = self._sampled(messages, is_wanted)
+        everything = np.concatenate([rows, sampled])
+        _, first, place = np.unique(_keys(everything), return_index=True, return_inverse=True)
+        found = everything[first]
+        probs = np.bincount(place[len(rows) :], minlength=len(found)) * share[found[:, 0]]
+        add_run_probs_kernel(messages, self.batch.first_word, self._is_within, found, probs)
+        return found, np.minimum(probs, 1.0), place[: len(rows)]
+
+    def _sampled(self, messages: ChainMessages, is_wanted: NDArray[np.bool_]) -> tuple[Rows, Numbers]:
+        """Return the mentions of samples, each as often as it is read, and for how much one counts in each sentence.
+
+        Plain runs are among them only where the sentence needs log space.
+        """
+        structure, share = self.structure, np.full(self.batch.n_sentences, 1.0 / N_SAMPLES)
+        is_linked, pool = is_wanted & self._is_within, pool_of(_SEED)
+        first_word, most = self.batch.first_word, structure.max_components
+        found = [_written(linked_kernel, messages, first_word, is_linked, most, N_SAMPLES, pool, share)]
+        for sentence in np.flatnonzero(is_wanted & ~self._is_within).tolist():
+            tags = self._drawn(self.batch.sentence(sentence).scores, N_SAMPLES, _SEED)
+            found.append(read_tags(structure, tags.ravel(), np.arange(N_SAMPLES + 1) * tags.shape[1]))
+            found[-1][:, 0] = sentence
+        return np.concatenate(found), share
+
+
+def _written(kernel: Callable[..., int], *arguments: object) -> Rows:
+    """Return the rows that a kernel writes, with as much room as it takes."""
+    rows = np.empty((_ROOM, WIDTH), dtype=np.int32)
+    while (n_rows := kernel(*arguments, rows)) < 0:
+        rows = np.empty((4 * len(rows), WIDTH), dtype=np.int32)
+    return rows[:n_rows]
+
+
+def _keys(rows: Rows) -> NDArray[np.int64]:
+    """Return a number for each row, equal where rows are: its numbers as digits, ranked when they become too many."""
+    keys, n_keys = np.zeros(len(rows), dtype=np.int64), 1
+    for column in rows.T:
+        base = int(column.max(initial=0)) + 1
+        if n_keys * base > _LARGEST:
+            keys, n_keys = np.unique(keys, return_inverse=True)[1], len(rows)
+        keys, n_keys = keys * base + column, n_keys * base
+    return keys
 
 
 @lru_cache(maxsize=4)

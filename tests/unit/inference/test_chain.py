@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hyperspan.inference.automaton import chain_automaton
 from hyperspan.inference.numba.chain import chain_messages
 from hyperspan.inference.numba.log_space import log_messages
-from hyperspan.inference.numba.runs import probable_runs_kernel, run_prob_kernel
+from hyperspan.inference.numba.runs import add_run_probs_kernel, probable_runs_kernel
+from hyperspan.inference.numba.tag_readings import WIDTH
 from hyperspan.structures import Linear
 
 pytestmark = pytest.mark.kernel
@@ -49,18 +50,22 @@ def test_the_probability_of_a_run_is_that_of_the_sequences_that_have_it(types: t
         total += weight
         for run in runs_of(tags):
             exact[run] = exact.get(run, 0.0) + weight
-    _, messages = chain_messages(scores, transitions, np.array([0, 2, 2 + n_words, 3 + n_words]))
-    for (type_id, start, end), weight in exact.items():
-        prob = run_prob_kernel(messages, 2, 2 + n_words, 2 + start, 2 + end, type_id)
-        assert prob == pytest.approx(weight / total, rel=1e-12)
+    first_word = np.array([0, 2, 2 + n_words, 3 + n_words])
+    _, messages = chain_messages(scores, transitions, first_word)
+    runs = np.array([(1, type_id, start, end, 0, 0, 0, 0) for type_id, start, end in exact], dtype=np.int32)
+    for is_within in (np.ones(3, dtype=np.bool_), np.zeros(3, dtype=np.bool_)):
+        probs = np.full(len(runs), 0.25)
+        add_run_probs_kernel(messages, first_word, is_within, runs, probs)
+        wanted = [0.25 + is_within[1] * weight / total for weight in exact.values()]
+        assert probs.tolist() == pytest.approx(wanted, rel=1e-12)
+    only_this = np.array([False, True, False])
     for threshold in (0.001, 0.05, 0.3):
-        runs, probs = np.empty((100, 3), dtype=np.int64), np.empty(100)
-        n_runs = probable_runs_kernel(messages, 2, 2 + n_words, threshold, runs, probs)
-        found = dict(zip(map(tuple, runs[:n_runs].tolist()), probs[:n_runs].tolist(), strict=True))
-        assert found == pytest.approx({run: w / total for run, w in exact.items() if w / total >= threshold}, rel=1e-12)
-        assert probable_runs_kernel(messages, 2, 2 + n_words, threshold, runs[: max(0, n_runs - 1)], probs) == (
-            -1 if n_runs else 0
-        )
+        rows = np.empty((100, WIDTH), dtype=np.int32)
+        n_rows = probable_runs_kernel(messages, first_word, only_this, threshold, rows)
+        likely = [run for run, weight in exact.items() if weight / total >= threshold]
+        assert sorted(rows[:n_rows].tolist()) == sorted([1, *run, 0, 0, 0, 0] for run in likely)
+        too_few = rows[: max(0, n_rows - 1)]
+        assert probable_runs_kernel(messages, first_word, only_this, threshold, too_few) == (-1 if n_rows else 0)
 
 
 @settings(max_examples=50)

@@ -25,11 +25,13 @@ sequences = st.one_of([st.lists(choice, max_size=14) for choice in (tags, st.sam
 def test_kernel_and_plain_words_read_the_same(rows: list[list[int]], max_components: int) -> None:
     structure = Linear(TYPES, max_components)
     first_word = np.concatenate([[0], np.cumsum([len(row) for row in rows], dtype=np.int64)])
-    first_row, found = read_tags(structure, np.array(list(chain(*rows)), dtype=np.int64), first_word)
-    for number, row in enumerate(rows):
-        here = found[first_row[number] : first_row[number + 1]].tolist()
-        mentions = structure.decode(tuple(enumerate(row)), "enough").mentions
-        assert sorted((parts_of(one), TYPES[one[0]]) for one in here) == [(m.parts, m.type) for m in mentions]
+    found = read_tags(structure, np.array(list(chain(*rows)), dtype=np.int64), first_word)
+    wanted = [
+        (number, mention.parts, mention.type)
+        for number, row in enumerate(rows)
+        for mention in structure.decode(tuple(enumerate(row)), "enough").mentions
+    ]
+    assert sorted((one[0], parts_of(one), TYPES[one[1]]) for one in found.tolist()) == wanted
 
 
 def test_the_last_three_bodies_come_together_and_those_that_touch_are_one_part() -> None:
@@ -40,5 +42,5 @@ def test_the_last_three_bodies_come_together_and_those_that_touch_are_one_part()
         ("BD O BD ID BD", ((0, 1), (2, 5))),
     ]:
         labels = np.array([structure.tags.index(tag) for tag in tags.split()])
-        _, rows = read_tags(structure, labels, np.array([0, len(labels)]))
+        rows = read_tags(structure, labels, np.array([0, len(labels)]))
         assert [parts_of(row) for row in rows.tolist()] == [parts]

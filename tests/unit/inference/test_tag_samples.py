@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from hyperspan.inference.numba.chain import chain_messages
-from hyperspan.inference.numba.tag_readings import parts_of
-from hyperspan.inference.numba.tag_samples import CountingWorkspace, clear_kernel, count_linked_kernel, pool_of
+from hyperspan.inference.numba.tag_readings import WIDTH, parts_of
+from hyperspan.inference.numba.tag_samples import linked_kernel, pool_of
 from hyperspan.structures import Linear
 
 pytestmark = pytest.mark.kernel
@@ -30,19 +30,21 @@ def test_only_sequences_with_bodies_or_heads_are_drawn_and_count_as_much_as_they
             plain = {mention.parts for mention in structure.decode(tuple(enumerate(tags)), "enough").mentions}
             for parts in plain - plain_runs(tags):
                 weights[parts] += weight
-    _, messages = chain_messages(scores, transitions, np.array([0, 4]))
-    room = CountingWorkspace.of(structure, 4, 50)
-    n_samples = 5_000
-    n_rows, share = count_linked_kernel(messages, 0, 4, 3, n_samples, pool_of(0), room)
+    first_word = np.array([0, 4, 8])
+    _, messages = chain_messages(np.concatenate([scores, scores]), transitions, first_word)
+    n_samples, share, rows = 5_000, np.zeros(2), np.empty((60_000, WIDTH), dtype=np.int32)
+    n_rows = linked_kernel(messages, first_word, np.array([True, True]), 3, n_samples, pool_of(0), share, rows)
     n_drawn = np.ceil(n_samples * (linked / total) ** 2)
-    assert share * n_drawn == pytest.approx(linked / total, rel=1e-12)
-    assert n_rows == len(weights)
-    rows, counts = room.rows[:n_rows].tolist(), room.counts[:n_rows].tolist()
-    for row, count in zip(rows, counts, strict=True):
-        prob = weights[parts_of(row)] / total
-        assert abs(count * share - prob) < 5.0 * np.sqrt(prob / n_samples) + 1e-4
-    clear_kernel(room, n_rows)
-    assert (room.slots == -1).all()
+    assert share * n_drawn == pytest.approx([linked / total] * 2, rel=1e-12)
+    first, second = np.split(rows[:n_rows], [n_rows // 2])
+    assert first[:, 1:].tolist() == second[:, 1:].tolist()
+    assert {*first[:, 0].tolist()} == {0}
+    assert {*second[:, 0].tolist()} == {1}
+    counts = Counter(map(parts_of, first.tolist()))
+    assert counts.keys() == weights.keys()
+    for parts, count in counts.items():
+        prob = weights[parts] / total
+        assert abs(count * share[0] - prob) < 5.0 * np.sqrt(prob / n_samples) + 1e-4
 
 
 def plain_runs(tags: tuple[int, ...]) -> set[tuple[tuple[int, int], ...]]:
@@ -54,7 +56,9 @@ def plain_runs(tags: tuple[int, ...]) -> set[tuple[tuple[int, int], ...]]:
     return found
 
 
-def test_a_table_without_room_says_so() -> None:
-    structure = Linear(("Finding",))
-    _, messages = chain_messages(np.zeros((6, 7)), np.zeros((7, 7)), np.array([0, 6]))
-    assert count_linked_kernel(messages, 0, 6, 3, 200, pool_of(0), CountingWorkspace.of(structure, 6, 5))[0] == -1
+def test_without_room_it_says_so_and_where_nothing_is_wanted_nothing_is_drawn() -> None:
+    first_word, share = np.array([0, 6]), np.zeros(1)
+    _, messages = chain_messages(np.zeros((6, 7)), np.zeros((7, 7)), first_word)
+    for is_wanted, n_rows in [(True, -1), (False, 0)]:
+        rows = np.empty((20, WIDTH), dtype=np.int32)
+        assert linked_kernel(messages, first_word, np.array([is_wanted]), 3, 200, pool_of(0), share, rows) == n_rows

@@ -186,6 +186,15 @@ def test_room_that_runs_out_is_made_larger(monkeypatch: pytest.MonkeyPatch) -> N
     assert sum(len(here) for here in read) > 200
 
 
+@pytest.mark.parametrize("largest", [10, 2**31 - 1])
+def test_rows_have_the_same_key_where_they_are_equal(largest: int) -> None:
+    rows = np.random.default_rng(0).integers(0, 2, (300, 8), dtype=np.int32)
+    rows[:, 1::2] *= largest
+    _, wanted = np.unique(rows, axis=0, return_inverse=True)
+    _, found = np.unique(tag_sequences._keys(rows), return_inverse=True)
+    assert found.tolist() == wanted.tolist()
+
+
 def test_what_cannot_be_read_from_tags_has_no_probability() -> None:
     made = Linear(("Drug",))
     four_parts = Mention("Drug", [(0, 1), (2, 3), (4, 5), (6, 7)])

@@ -68,52 +68,45 @@ def chain_messages(
     """
     highest = 0.0 if np.all(transitions == -np.inf) else transitions.max()
     moves = np.exp(transitions - highest)
-    potentials, alpha, beta = np.zeros((3, *scores.shape))
-    flat, log_total = potentials.reshape(-1), np.empty(len(first_word) - 1)
+    messages = ChainMessages(moves, *np.zeros((3, *scores.shape)))
     counts = np.zeros((0, 0)) if transition_marginals is None else np.zeros(moves.shape)
     if is_within is None:
-        is_within = np.ones(len(log_total), dtype=np.bool_)
-    forward_backward_kernel(
-        scores, moves, moves.T.copy(), first_word, is_within, potentials, flat, alpha, beta, log_total, counts
-    )
-    log_total += highest * np.maximum(np.diff(first_word) - 1, 0)
+        is_within = np.ones(len(first_word) - 1, dtype=np.bool_)
+    log_total = highest * np.maximum(np.diff(first_word) - 1, 0)
+    forward_backward_kernel(scores, first_word, is_within, moves.T.copy(), messages, log_total, counts)
     if transition_marginals is not None:
         transition_marginals += counts * moves
-    return log_total, ChainMessages(moves, potentials, alpha, beta)
+    return log_total, messages
 
 
 @numba.njit(nogil=True, cache=True)
-def forward_backward_kernel(
-    scores, moves, moves_into, first_word, is_within, potentials, flat, alpha, beta, log_total, counts
-):
-    """Fill the messages of all sentences; ``moves_into`` is ``moves`` transposed, ``flat`` are the potentials in a row.
+def forward_backward_kernel(scores, first_word, is_within, moves_into, messages, log_total, counts):
+    """Fill the messages of all sentences, and add to their log totals; ``moves_into`` is ``moves`` transposed.
 
     Unless ``counts`` (n_tags, n_tags) is empty, expected counts of transitions over ``moves`` are added to it.
     """
+    moves, potentials, alpha, beta = messages
     n_words, n_tags = scores.shape
-    for sentence in range(first_word.shape[0] - 1):
-        log_total[sentence] = 0.0
+    for sentence in range(is_within.shape[0]):
         for word in range(first_word[sentence], first_word[sentence + 1]):
             highest = scores[word, 0]
             for tag in range(1, n_tags):
                 highest = max(highest, scores[word, tag])
-            for tag in range(n_tags):
-                potentials[word, tag] = scores[word, tag] - highest if is_within[sentence] else 0.0
             log_total[sentence] += highest
-    exp_kernel(flat, n_words * n_tags)
+            for tag in range(n_tags if is_within[sentence] else 0):
+                potentials[word, tag] = scores[word, tag] - highest
+    exp_kernel(potentials.reshape(-1), n_words * n_tags)
     to_next = np.empty(n_tags)
-    for sentence in range(first_word.shape[0] - 1):
+    for sentence in range(is_within.shape[0]):
         first, last = first_word[sentence], first_word[sentence + 1]
         if not is_within[sentence]:
             continue
         for word in range(first, last):
-            for tag in range(n_tags):
-                alpha[word, tag] = 1.0 if word == first else 0.0
-            if word > first:
-                for before in range(n_tags):
-                    state = alpha[word - 1, before]
-                    for tag in range(n_tags):
-                        alpha[word, tag] += state * moves[before, tag]
+            alpha[word] = 1.0 if word == first else 0.0
+            for before in range(n_tags if word > first else 0):
+                state = alpha[word - 1, before]
+                for tag in range(n_tags):
+                    alpha[word, tag] += state * moves[before, tag]
             total = 0.0
             for tag in range(n_tags):
                 alpha[word, tag] *= potentials[word, tag]
@@ -122,11 +115,9 @@ def forward_backward_kernel(
             for tag in range(n_tags):
                 alpha[word, tag] /= total
                 potentials[word, tag] /= total
-        for word in range(last - 1, first - 1, -1):
-            for tag in range(n_tags):
-                beta[word, tag] = 1.0 if word == last - 1 else 0.0
-            if word == last - 1:
-                continue
+        beta[first:last] = 0.0
+        beta[last - 1 : last] = 1.0
+        for word in range(last - 2, first - 1, -1):
             for after in range(n_tags):
                 to_next[after] = potentials[word + 1, after] * beta[word + 1, after]
             for after in range(n_tags):

@@ -1,12 +1,10 @@
 """What tags mean, compiled: the mentions that `enough_readings` of `hyperspan.structures.linear_decoding` yields.
 
-That module says in plain words what is done here with rows of numbers. A mention is a row of `WIDTH` numbers: its type,
-how many parts it has, and where each begins and ends; what is not needed is zero.
+That module says in plain words what is done here with rows of numbers. A mention is a row of `WIDTH` numbers: its
+sentence, its type, and where each part begins and ends, with zeros for parts that it does not have.
 """
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numba
 import numpy as np
@@ -23,7 +21,7 @@ MOST_PARTS = 3
 
 WIDTH = 2 + 2 * MOST_PARTS
 
-_CONTIGUOUS, _BODY, _HEAD = 0, 1, 2
+_BODY, _HEAD = 1, 2
 _KIND, _BEGINS, _START, _END, _USED = range(5)
 
 Rows = NDArray[np.int32]
@@ -34,102 +32,56 @@ def parts_of(row: list[int]) -> tuple[Span, ...]:
 
     Examples
     --------
-    >>> parts_of([0, 2, 3, 4, 6, 8, 0, 0])
+    >>> parts_of([7, 0, 3, 4, 6, 8, 0, 0])
     ((3, 4), (6, 8))
     """
-    if row[1] == 1:
+    if not row[5]:
         return ((row[2], row[3]),)
-    return tuple([(row[place], row[place + 1]) for place in range(2, 2 + 2 * row[1], 2)])
+    return tuple([(row[place], row[place + 1]) for place in range(2, WIDTH, 2) if row[place + 1]])
 
 
-def read_tags(
-    structure: Linear, tags: NDArray[np.int64], first_word: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], Rows]:
-    """Return the mentions that the tags of sentences mean.
-
-    Parameters
-    ----------
-    structure : Linear
-    tags : int64 array of shape (n_words,)
-        The tags of all sentences.
-    first_word : int64 array of shape (n_sentences + 1,)
-
-    Returns
-    -------
-    first_row : int64 array of shape (n_sentences + 1,)
-        Sentence s has the rows ``first_row[s] : first_row[s + 1]``.
-    rows : int32 array of shape (n_rows, WIDTH)
+def read_tags(structure: Linear, tags: NDArray[np.int64], first_word: NDArray[np.int64]) -> Rows:
+    """Return the mentions that the tags of sentences mean, the sentences one after another.
 
     Examples
     --------
-    >>> first_row, rows = read_tags(Linear(("Finding",)), np.array([1, 2, 0, 3, 0, 3]), np.array([0, 2, 6]))
-    >>> first_row.tolist(), [parts_of(row) for row in rows.tolist()]
-    ([0, 1, 2], [((0, 2),), ((1, 2), (3, 4))])
+    >>> rows = read_tags(Linear(("Finding",)), np.array([1, 2, 0, 3, 0, 3]), np.array([0, 2, 6]))
+    >>> [(row[0], parts_of(row)) for row in rows.tolist()]
+    [(0, ((0, 2),)), (1, ((1, 2), (3, 4)))]
     """
-    longest = int(np.diff(first_word).max(initial=0))
-    first_row = np.zeros(len(first_word), dtype=np.int64)
     rows = np.empty((2 * len(tags), WIDTH), dtype=np.int32)
-    room = ReadingWorkspace.of(structure, longest)
-    read_batch_kernel(tags, first_word, structure.max_components, room, first_row, rows)
-    return first_row, rows[: first_row[-1]]
-
-
-class ReadingWorkspace(NamedTuple):
-    """The memory that reading one sentence takes: types, whether each was seen, components, and bodies among them."""
-
-    is_seen: NDArray[np.bool_]
-    seen: NDArray[np.int64]
-    component: Rows
-    body: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, structure: Linear, longest: int) -> ReadingWorkspace:
-        """Return room for sentences of up to so many words."""
-        n_types = len(structure.types)
-        return cls(
-            np.zeros(n_types, dtype=np.bool_),
-            np.empty(n_types, dtype=np.int64),
-            np.empty((longest, 5), dtype=np.int32),
-            np.empty(longest, dtype=np.int64),
-        )
+    n_rows = read_batch_kernel(tags, first_word, len(structure.types), structure.max_components, rows)
+    return rows[:n_rows]
 
 
 @numba.njit(nogil=True, cache=True)
-def read_batch_kernel(tags, first_word, max_components, room, first_row, rows):
-    """Fill ``rows`` with the mentions of all sentences, and ``first_row`` with where those of each begin."""
+def read_batch_kernel(tags, first_word, n_types, max_components, rows):
+    """Fill ``rows`` with the mentions of all sentences; return how many there are."""
+    component, is_read = np.empty((tags.shape[0], 5), dtype=np.int32), np.empty(n_types, dtype=np.bool_)
+    n_rows = 0
     for sentence in range(first_word.shape[0] - 1):
-        row = tags[first_word[sentence] : first_word[sentence + 1]]
-        first_row[sentence + 1] = read_kernel(row, max_components, True, room, rows, first_row[sentence])
+        here = tags[first_word[sentence] : first_word[sentence + 1]]
+        n_rows = read_kernel(here, sentence, max_components, True, component, is_read, rows, n_rows)
+    return n_rows
 
 
 @numba.njit(nogil=True, cache=True)
-def read_kernel(tags, max_components, with_runs, room, rows, n_rows):
+def read_kernel(tags, sentence, max_components, with_runs, component, is_read, rows, n_rows):
     """Append the mentions of one sentence to the ``n_rows`` that there are; return how many there are now.
 
     Without ``with_runs``, runs of contiguous tags that touch no head are left out: they are mentions whatever else
-    there is. Two ``rows`` for every word are always enough.
+    there is. Two ``rows`` for every word are always enough, and one ``component``.
     """
-    is_seen, seen, component, body = room
-    n_seen = 0
-    for word in range(tags.shape[0]):
-        tag = tags[word]
-        if tag > 0 and (with_runs or is_linking(tag)) and not is_seen[(tag - 1) // FORMS]:
-            is_seen[(tag - 1) // FORMS] = True
-            seen[n_seen] = (tag - 1) // FORMS
-            n_seen += 1
-    for place in range(n_seen):
-        is_seen[seen[place]] = False
-        n_components = components_kernel(tags, seen[place], component)
-        n_bodies = 0
-        for number in range(n_components):
-            if component[number, _KIND] == _BODY and max_components > 1:
-                body[n_bodies] = number
-                n_bodies += 1
-        for number in range(n_components):
-            if component[number, _KIND] == _HEAD:
-                n_bodies, n_rows = head_kernel(component, number, body, n_bodies, seen[place], rows, n_rows)
-        n_rows = groups_kernel(component, body, n_bodies, max_components, seen[place], rows, n_rows)
-        n_rows = runs_kernel(component, n_components, with_runs, seen[place], rows, n_rows)
+    before = n_rows
+    is_read[:] = False
+    for tag in tags:
+        if tag > 0 and (with_runs or is_linking(tag)) and not is_read[(tag - 1) // FORMS]:
+            type_id = (tag - 1) // FORMS
+            is_read[type_id] = True
+            components = component[: components_kernel(tags, type_id, max_components, component)]
+            n_rows = bodies_kernel(components, max_components, type_id, rows, n_rows)
+            n_rows = runs_kernel(components, with_runs, type_id, rows, n_rows)
+    rows[before:n_rows, 0] = sentence
     return n_rows
 
 
@@ -140,7 +92,7 @@ def is_linking(tag):
 
 
 @numba.njit(nogil=True, cache=True)
-def components_kernel(tags, type_id, component):
+def components_kernel(tags, type_id, max_components, component):
     """Cut the tags of one type into components; return how many there are."""
     n_components = 0
     for word in range(tags.shape[0]):
@@ -152,145 +104,99 @@ def components_kernel(tags, type_id, component):
         if last >= 0 and component[last, _END] == word and not begins and component[last, _KIND] == kind:
             component[last, _END] = word + 1
         else:
-            component[n_components, _KIND] = kind
-            component[n_components, _BEGINS] = begins
-            component[n_components, _START] = word
-            component[n_components, _END] = word + 1
-            component[n_components, _USED] = 0
+            here = component[n_components]
+            here[_KIND], here[_BEGINS], here[_START], here[_END] = kind, begins, word, word + 1
+            here[_USED] = kind == _BODY and max_components == 1
             n_components += 1
     return n_components
 
 
 @numba.njit(nogil=True, cache=True)
-def head_kernel(component, head, body, n_bodies, type_id, rows, n_rows):
-    """Give a head its bodies, taken out of those that are unused; return how many are left, and how many rows."""
-    middle = 0
-    while middle < n_bodies and component[body[middle], _START] < component[head, _START]:
-        middle += 1
-    # The nearest on its left, then those on its right, then the others on its left: of these the first two. Three on
-    # either side hold the two nearest, whether or not the first of them touches the head.
-    first, second = -1, -1
-    for place in range(middle - 1, max(0, middle - 3) - 1, -1):
-        if first < 0 and is_apart(component, body[place], head):
-            first = place
-    left = first
-    for place in range(middle, min(middle + 3, n_bodies)):
-        if is_apart(component, head, body[place]):
-            if first < 0:
-                first = place
-            elif second < 0:
-                second = place
-    if second < 0 and left >= 0:
-        for place in range(left - 1, max(0, middle - 3) - 1, -1):
-            if second < 0 and is_apart(component, body[place], head):
-                second = place
-    if first >= 0:
-        n_rows = pair_kernel(component, head, body[first], type_id, rows, n_rows)
-    if second >= 0:
-        n_rows = pair_kernel(component, head, body[second], type_id, rows, n_rows)
-    n_left = 0
-    for place in range(n_bodies):
-        if place != first and place != second:
-            body[n_left] = body[place]
-            n_left += 1
-    if n_left == 1 and (is_apart(component, body[0], head) or is_apart(component, head, body[0])):
-        n_rows = pair_kernel(component, head, body[0], type_id, rows, n_rows)
-        n_left = 0
-        first = 0
-    if first >= 0:
-        component[head, _USED] = 1
-    return n_left, n_rows
-
-
-@numba.njit(nogil=True, cache=True)
-def is_apart(component, one, other):
-    """Say whether there is a gap between a component and one after it."""
-    return component[one, _END] < component[other, _START]
-
-
-@numba.njit(nogil=True, cache=True)
-def pair_kernel(component, one, other, type_id, rows, n_rows):
-    """Append the mention of two components that do not touch; return how many rows there are."""
-    if component[one, _START] > component[other, _START]:
-        one, other = other, one
-    rows[n_rows, 0], rows[n_rows, 1] = type_id, 2
-    rows[n_rows, 2], rows[n_rows, 3] = component[one, _START], component[one, _END]
-    rows[n_rows, 4], rows[n_rows, 5] = component[other, _START], component[other, _END]
-    rows[n_rows, 6], rows[n_rows, 7] = 0, 0
-    return n_rows + 1
-
-
-@numba.njit(nogil=True, cache=True)
-def groups_kernel(component, body, n_bodies, max_components, type_id, rows, n_rows):
-    """Put the bodies that are left together, two by two, the last three at once; return how many rows there are."""
-    first = 0
-    while n_bodies - first > 1:
-        if n_bodies - first == 3 and max_components >= 3:
-            one, middle, last = body[first], body[first + 1], body[first + 2]
-            first = n_bodies
-            if not is_apart(component, one, middle) and not is_apart(component, middle, last):
-                continue
-            n_parts = 0
-            rows[n_rows, :] = 0
-            for number in (one, middle, last):
-                if n_parts and rows[n_rows, 1 + 2 * n_parts] >= component[number, _START]:
-                    rows[n_rows, 1 + 2 * n_parts] = component[number, _END]
-                else:
-                    rows[n_rows, 2 + 2 * n_parts] = component[number, _START]
-                    rows[n_rows, 3 + 2 * n_parts] = component[number, _END]
-                    n_parts += 1
-            rows[n_rows, 0], rows[n_rows, 1] = type_id, n_parts
-            n_rows += 1
+def bodies_kernel(component, max_components, type_id, rows, n_rows):
+    """Append the mentions of heads and their bodies, then those of the bodies that are left; return how many rows."""
+    n_free = 0
+    for number in range(component.shape[0]):
+        n_free += component[number, _KIND] == _BODY and not component[number, _USED]
+    for head in range(component.shape[0]):
+        if component[head, _KIND] != _HEAD:
             continue
-        partner = first + 1
-        if not is_apart(component, body[first], body[partner]):
-            partner += 1
-        if partner >= n_bodies:
+        for turn in range(n_free if n_free <= 3 else 2):  # the third is taken where none is left after it
+            side = 1 if turn == 1 else -1
+            body = nearest_kernel(component, head, side, 1)
+            if body < 0:
+                body = nearest_kernel(component, head, -side, 1)
+            if body < 0:
+                break
+            n_rows = append_kernel(component, (min(head, body), max(head, body), -1), type_id, rows, n_rows)
+            component[head, _USED] = component[body, _USED] = 1
+            n_free -= 1
+    for one in range(component.shape[0]):
+        if component[one, _KIND] != _BODY or component[one, _USED]:
+            continue
+        if n_free == 3 and max_components >= 3:
+            middle = nearest_kernel(component, one, 1, 0)
+            chosen = (one, middle, nearest_kernel(component, middle, 1, 0))
+            n_rows = append_kernel(component, chosen, type_id, rows, n_rows)
+            return n_rows if rows[n_rows - 1, 5] else n_rows - 1  # all three touch: they leave no gap
+        other = nearest_kernel(component, one, 1, 1)
+        if other < 0:
             break
-        if is_apart(component, body[first], body[partner]):
-            n_rows = pair_kernel(component, body[first], body[partner], type_id, rows, n_rows)
-        if partner > first + 1:
-            body[partner] = body[first + 1]
-        first += 2
+        n_rows = append_kernel(component, (one, other, -1), type_id, rows, n_rows)
+        component[other, _USED] = 1
+        n_free -= 2
     return n_rows
 
 
 @numba.njit(nogil=True, cache=True)
-def runs_kernel(component, n_components, with_runs, type_id, rows, n_rows):
+def nearest_kernel(component, here, side, least_gap):
+    """Return the nearest unused body to the left (-1) or right (1) with at least such a gap; -1 if there is none."""
+    number = here + side
+    while 0 <= number < component.shape[0]:
+        if component[number, _KIND] == _BODY and not component[number, _USED]:
+            gap = component[max(here, number), _START] - component[min(here, number), _END]
+            if gap >= least_gap:
+                return number
+        number += side
+    return -1
+
+
+@numba.njit(nogil=True, cache=True)
+def runs_kernel(component, with_runs, type_id, rows, n_rows):
     """Append runs of adjacent contiguous and head components, and heads that nothing came to; return how many rows.
 
     A run must have a contiguous component, and a head unless runs without any are wanted.
     """
-    first, end = -1, -1
-    has_head, has_contiguous = False, False
-    for number in range(n_components + 1):
-        if number < n_components:
-            if component[number, _KIND] == _BODY:
-                continue
-            goes_on = component[number, _KIND] == _HEAD or not component[number, _BEGINS]
-            if first >= 0 and goes_on and component[number, _START] == end:
-                end = component[number, _END]
-                has_head |= component[number, _KIND] == _HEAD
-                has_contiguous |= component[number, _KIND] == _CONTIGUOUS
-                continue
-        if first >= 0:
-            if has_contiguous:
-                if has_head or with_runs:
-                    n_rows = span_kernel(component[first, _START], end, type_id, rows, n_rows)
-            else:
-                for head in range(first, number):
-                    if component[head, _KIND] == _HEAD and not component[head, _USED]:
-                        n_rows = span_kernel(component[head, _START], component[head, _END], type_id, rows, n_rows)
-        if number < n_components:
-            first, end = number, component[number, _END]
-            has_head = component[number, _KIND] == _HEAD
-            has_contiguous = component[number, _KIND] == _CONTIGUOUS
+    first, n_components = 0, component.shape[0]
+    while first < n_components:
+        end, n_heads = first, 0
+        while end < n_components and component[end, _KIND] != _BODY:
+            goes_on = component[end, _KIND] == _HEAD or not component[end, _BEGINS]
+            if end > first and not (goes_on and component[end - 1, _END] == component[end, _START]):
+                break
+            n_heads += component[end, _KIND] == _HEAD
+            end += 1
+        if n_heads < end - first:
+            if n_heads or with_runs:
+                component[first, _END] = component[end - 1, _END]
+                n_rows = append_kernel(component, (first, -1, -1), type_id, rows, n_rows)
+        else:
+            for head in range(first, end):
+                if not component[head, _USED]:
+                    n_rows = append_kernel(component, (head, -1, -1), type_id, rows, n_rows)
+        first = max(end, first + 1)
     return n_rows
 
 
 @numba.njit(nogil=True, cache=True)
-def span_kernel(start, end, type_id, rows, n_rows):
-    """Append a mention of one part; return how many rows there are."""
-    rows[n_rows, :] = 0
-    rows[n_rows, 0], rows[n_rows, 1], rows[n_rows, 2], rows[n_rows, 3] = type_id, 1, start, end
+def append_kernel(component, chosen, type_id, rows, n_rows):
+    """Append the mention of components in order, up to three (-1: none), those that touch in one part."""
+    row, place = rows[n_rows], 0
+    row[:] = 0
+    row[1] = type_id
+    for number in chosen:
+        if number >= 0:
+            if place == 0 or row[place + 1] < component[number, _START]:
+                place += 2
+                row[place] = component[number, _START]
+            row[place + 1] = component[number, _END]
     return n_rows + 1
