@@ -116,8 +116,8 @@ def test_first_in_first_out_is_a_cover_as_small_as_the_best(case) -> None:
     covers = [
         parts
         for _, children, starts in made.edges_of(encoding)
-        for group in connected(children, starts)
-        for parts in first_in_first_out(children, group)
+        for piece in connected(children, starts)
+        for parts in first_in_first_out(*piece)
     ]
     assert len(covers) == len(made.decode(encoding, "enough").mentions)
     assert made.encode([Mention("Finding", parts) for parts in covers], n_words).encoding == encoding

@@ -49,8 +49,8 @@ def count_readings(structure: Structure, encoding: Encoding) -> int | None:
 def _graph_readings(structure: Hypergraph, encoding: Encoding) -> int | None:
     total = 1
     for _, children, starts in structure.edges_of(encoding):
-        for group in connected(children, starts):
-            number = _covers(children, group)
+        for piece in connected(children, starts):
+            number = _covers(*piece)
             if number is None:
                 return None
             total *= number

@@ -46,11 +46,6 @@ class Automaton(NamedTuple):
     arc_label: NDArray[np.int64]
     arc_score: NDArray[np.float64]
 
-    @property
-    def n_arcs(self) -> int:
-        """How many arcs there are."""
-        return len(self.arc_from)
-
 
 @lru_cache(maxsize=64)
 def staircase_automaton(staircase: Staircase) -> Automaton:

@@ -15,7 +15,7 @@ from hyperspan.inference.outcomes import Outcome, bounded, with_probs
 from hyperspan.inference.scores import ScoreBatch
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
-from hyperspan.structures.structure import Encoded, Structure
+from hyperspan.structures.structure import Encoded, Structure, check_end
 
 AnyStructure = TypeVar("AnyStructure", bound=Structure)
 
@@ -167,8 +167,7 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
             raise StructureError(f"there are mentions for {len(mentions)} of {self.batch.n_sentences} sentences")
         for here, n_words in zip(mentions, self.batch.lengths.tolist(), strict=True):
             for mention in here:
-                if mention.end > n_words:
-                    raise StructureError(f"{mention} ends beyond the {n_words} words of the sentence")
+                check_end(mention, n_words)
 
 
 def check_at_least_one(name: str, value: int) -> None:

@@ -9,21 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
-from hyperspan.inference.automaton import Automaton, staircase_automaton
-from hyperspan.inference.distribution import NO_OUTCOME, BatchDistribution, Marginals, check_at_least_one
+from hyperspan.inference.automaton import staircase_automaton
+from hyperspan.inference.blocks import BlockDistribution
+from hyperspan.inference.distribution import NO_OUTCOME, check_at_least_one
 from hyperspan.inference.mention_rows import MentionRows, joined_rows
 from hyperspan.inference.numba.frontier import staircase_table
-from hyperspan.inference.numba.log_space import k_best_paths, log_messages, sample_paths
-from hyperspan.inference.numba.mention_marginals import SLACK, Found, Paths, mention_log_probs_kernel, probable_kernel
+from hyperspan.inference.numba.log_space import edges_of, k_best_paths, log_messages, sample_labels
+from hyperspan.inference.numba.mention_marginals import SLACK, Bounds, Paths, mention_log_probs_kernel, probable_kernel
 from hyperspan.inference.numba.viterbi import best_of_block, take_plain_kernel
-from hyperspan.inference.outcomes import Outcome, bounded, combine, most_probable, score_of
+from hyperspan.inference.outcomes import Outcome, bounded, most_probable
 from hyperspan.inference.reference.mention_marginals import ClampedSums
 from hyperspan.inference.scores import ScoreBatch
 from hyperspan.inference.sums import Sums, sums_over
 from hyperspan.mentions import Mention, in_order
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
-from hyperspan.structures.hypergraph import Block, BlockEdges, Hypergraph, enough_of_blocks
-from hyperspan.structures.staircase import START
+from hyperspan.structures.hypergraph import Block
+from hyperspan.structures.staircase import NO_START, START
 
 MOST_STEPS = 200_000
 """How many words the search for probable mentions may advance over in one sentence and block of up to three parts."""
@@ -32,46 +33,22 @@ _NODES_OF_THREE_PARTS = 5
 _ROOM = 4_096
 
 
-class Encodings(BatchDistribution[Hypergraph]):
+class Encodings(BlockDistribution):
     """Over the distinct encodings of a hypergraph structure."""
 
     name = "encodings"
 
-    def log_partition(self) -> NDArray[np.float64]:
-        total: NDArray[np.float64] = self._log_totals(self.batch.scores[:0]).sum(axis=0)
-        return total
-
-    def marginals(self) -> Marginals:
-        edges = np.empty(self.batch.scores.shape)
-        total = self._log_totals(edges).sum(axis=0)
-        for sentence in np.flatnonzero(total == -np.inf):  # one block may leave nothing possible for the others
-            edges[self.batch.first_word[sentence] : self.batch.first_word[sentence + 1]] = 0.0
-        return Marginals(total, edges, np.zeros((0, 0)))
-
-    def _log_totals(self, marginals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log totals of all blocks and sentences, and set the marginals unless that array is empty."""
+    def log_totals(self, marginals: NDArray[np.float64]) -> NDArray[np.float64]:
         log_totals = np.empty((len(self.structure.blocks), self.batch.n_sentences))
         for sums in sums_over(self.structure, self.batch):
             log_totals[sums.block, sums.sentence] = sums.run(self.batch, marginals)
             for number in sums.given_up:
-                block, sentence = sums.block[number], sums.sentence[number]
-                messages = log_messages(self._automaton(block), self._of_block(block, sentence, self.batch.scores))
-                log_totals[block, sentence] = messages.log_total
+                block, sentence = self.structure.blocks[sums.block[number]], sums.sentence[number]
+                messages = log_messages(staircase_automaton(block.staircase), self.block_scores(block, sentence))
+                log_totals[sums.block[number], sentence] = messages.log_total
                 if len(marginals):
-                    self._of_block(block, sentence, marginals, is_view=True)[:] = messages.marginals
+                    marginals[self.place(block, sentence)] = messages.marginals
         return log_totals
-
-    def _automaton(self, block: int) -> Automaton:
-        return staircase_automaton(self.structure.blocks[block].staircase)
-
-    def _of_block(
-        self, block: int, sentence: int, values: NDArray[np.float64], *, is_view: bool = False
-    ) -> NDArray[np.float64]:
-        """Return the rows and columns of a block in a sentence, as a copy for kernels or as a view to be set."""
-        chosen = self.structure.blocks[block]
-        words = slice(self.batch.first_word[sentence], self.batch.first_word[sentence + 1])
-        here = values[words, chosen.first_label : chosen.first_label + chosen.staircase.n_labels]
-        return here if is_view else np.ascontiguousarray(here)
 
     # Best, k best, samples
 
@@ -79,12 +56,7 @@ class Encodings(BatchDistribution[Hypergraph]):
         scores, edges = np.zeros(self.batch.n_sentences), [list[tuple[int, int]]() for _ in self.batch.lengths]
         for block, best_score, labels in self._best_labels():
             scores += best_score
-            words, places = np.nonzero(labels >= 0)
-            sentences = np.searchsorted(self.batch.first_word, words, side="right") - 1
-            here = words - self.batch.first_word[sentences]
-            found = labels[words, places].astype(np.int64) + block.first_label
-            for sentence, edge in zip(sentences.tolist(), zip(here.tolist(), found.tolist(), strict=True), strict=True):
-                edges[sentence].append(edge)
+            self._append_edges(edges, block, labels, labels >= 0)
         return [Outcome(score, tuple(sorted(of_one))) for score, of_one in zip(scores.tolist(), edges, strict=True)]
 
     def _best_labels(self) -> Iterator[tuple[Block, NDArray[np.float64], NDArray[np.int8]]]:
@@ -96,32 +68,27 @@ class Encodings(BatchDistribution[Hypergraph]):
                 raise StructureError(NO_OUTCOME)
             yield block, best_score, labels
 
-    def k_best(self, k: int) -> list[list[Outcome]]:
-        check_at_least_one("k", k)
-        found = []
-        for sentence in range(self.batch.n_sentences):
-            combined = [Outcome(0.0, ())]
-            for number, block in enumerate(self.structure.blocks):
-                scores = self._of_block(number, sentence, self.batch.scores)
-                combined = combine(combined, k_best_paths(self._automaton(number), scores, k, block.first_label), k)
-            found.append([replace(outcome, edges=tuple(sorted(outcome.edges))) for outcome in combined])
-        return found
+    def _append_edges(
+        self, edges: list[list[tuple[int, int]]], block: Block, labels: NDArray[np.int8], is_chosen: NDArray[np.bool_]
+    ) -> None:
+        """Append the edges with the chosen ones of such labels to those of their sentences."""
+        words, places = np.nonzero(is_chosen)
+        whose = np.searchsorted(self.batch.first_word, words, side="right") - 1
+        columns = (whose, words - self.batch.first_word[whose], labels[words, places].astype(np.int64))
+        for sentence, word, label in zip(*(column.tolist() for column in columns), strict=True):
+            edges[sentence].append((word, block.first_label + label))
 
-    def sample(self, n_samples: int, seed: int = 0) -> list[list[Outcome]]:
-        check_at_least_one("n_samples", n_samples)
-        found = []
-        for sentence in range(self.batch.n_sentences):
-            rng = np.random.default_rng(seed)
-            edges: list[list[tuple[int, int]]] = [[] for _ in range(n_samples)]
-            for number, block in enumerate(self.structure.blocks):
-                scores = self._of_block(number, sentence, self.batch.scores)
-                for drawn, into in zip(
-                    sample_paths(self._automaton(number), scores, n_samples, rng), edges, strict=True
-                ):
-                    into.extend((word, block.first_label + label) for word, label in drawn)
-            scores = self.batch.sentence(sentence).scores
-            found.append([Outcome(score_of(scores, into), tuple(sorted(into))) for into in edges])
-        return found
+    def ranked(self, sentence: int, k: int) -> Iterator[list[Outcome]]:
+        for block in self.structure.blocks:
+            automaton = staircase_automaton(block.staircase)
+            yield k_best_paths(automaton, self.block_scores(block, sentence), k, block.first_label)
+
+    def drawn(self, sentence: int, n_samples: int, seed: int) -> Iterator[list[Outcome]]:
+        rng = np.random.default_rng(seed)
+        for block in self.structure.blocks:
+            automaton, scores = staircase_automaton(block.staircase), self.block_scores(block, sentence)
+            samples = sample_labels(automaton, scores, n_samples, rng)
+            yield [Outcome(0.0, edges_of(labels, block.first_label)) for labels in samples]
 
     # Mentions
 
@@ -134,11 +101,12 @@ class Encodings(BatchDistribution[Hypergraph]):
         if len(self.structure.blocks) > 1:  # most types have no mention in most sentences
             wanted = self.chance_of_mentions() >= threshold * (1.0 - SLACK)
         for sums in sums_over(self.structure, self.batch, wanted):
-            self._find_probable(sums, threshold, limit, marginals, was_cut, found)
+            bounds = Bounds(threshold, steps_for(sums.table.n_nodes), limit)
+            np.logical_or.at(was_cut, sums.sentence, self._find_probable(sums, bounds, marginals, found))
             for number in sums.given_up:
                 block, sentence = self.structure.blocks[sums.block[number]], sums.sentence[number]
-                clamped = self._clamped(sums.block[number], sentence)
-                mentions, cut = clamped.probable(block.type, threshold, steps_for(sums.table.n_nodes) // 10, limit)
+                fewer = bounds._replace(most_steps=bounds.most_steps // 10)
+                mentions, cut = self._clamped(block, sentence).probable(block.type, fewer)
                 found[sentence] += mentions
                 was_cut[sentence] |= cut
         return [
@@ -158,49 +126,30 @@ class Encodings(BatchDistribution[Hypergraph]):
             chance[sums.block, sums.sentence] = sums.run(self.batch, self.batch.scores[:0])
             chance[sums.block[sums.given_up], sums.sentence[sums.given_up]] = np.nan
         nothing = np.zeros(chance.shape)
-        labels = [block.first_label for block in self.structure.blocks]
+        no_start = self.structure.start_labels - START + NO_START
         if len(first_words):
-            nothing[:, has_words] = np.add.reduceat(self.batch.scores[:, labels].T, first_words, axis=1)
+            nothing[:, has_words] = np.add.reduceat(self.batch.scores[:, no_start].T, first_words, axis=1)
         with np.errstate(invalid="ignore"):
             found = -np.expm1(np.minimum(0.0, nothing - chance))
         return np.where(np.isnan(found), 1.0, found)
 
     def _find_probable(
-        self,
-        sums: Sums,
-        threshold: float,
-        limit: int,
-        marginals: NDArray[np.float64],
-        was_cut: NDArray[np.bool_],
-        found: list[list[Mention]],
-    ) -> None:
-        """Append the probable mentions of sums that can be made in scaled products."""
+        self, sums: Sums, bounds: Bounds, marginals: NDArray[np.float64], found: list[list[Mention]]
+    ) -> NDArray[np.bool_]:
+        """Append the probable mentions of sums that can be made in scaled products; returns whose search was cut."""
         cut = np.zeros(sums.n_padded, dtype=np.bool_)
-        capacity = _ROOM + sums.width * limit
-        rows, probs = MentionRows.room(capacity, self.structure), np.empty(capacity)
+        rows = MentionRows.room(_ROOM + sums.width * bounds.limit, self.structure)
         work, paths = sums.workspace(keeps_beta=True), Paths.of(sums.table, self.batch.longest)
-        room = Found(rows.sentence, probs, rows.n_parts, rows.parts)
-        at, most_steps = 0, steps_for(sums.table.n_nodes)
+        scores, at = self.batch.scores, 0
         while at < sums.n_padded:
             with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
                 at, n_found = probable_kernel(
-                    sums.table,
-                    self.batch.scores,
-                    sums.arrays,
-                    at,
-                    threshold,
-                    most_steps,
-                    limit,
-                    work,
-                    paths,
-                    marginals,
-                    cut,
-                    room,
+                    sums.table, scores, sums.arrays, at, bounds, work, paths, marginals, cut, rows
                 )
             here = rows.chosen(slice(n_found))
             here = here._replace(block=sums.block[here.sentence], sentence=sums.sentence[here.sentence])
-            here.append_to(found, self.structure, probs[:n_found])
-        np.logical_or.at(was_cut, sums.sentence, cut[: len(sums)])
+            here.append_to(found, self.structure)
+        return cut[: len(sums)]
 
     def read_best(self, reading: Reading) -> list[Decoded]:
         """Return the mentions of the best encoding of each sentence, with their probabilities.
@@ -209,40 +158,26 @@ class Encodings(BatchDistribution[Hypergraph]):
         """
         if reading != "enough":
             return super().read_best(reading)
-        tangled: dict[int, list[BlockEdges]] = {}
-        tables = []
+        tangled, tables = [list[tuple[int, int]]() for _ in self.batch.lengths], []
         for number, (block, _, labels) in enumerate(self._best_labels()):
             rows = MentionRows.room(len(labels), self.structure)
-            n_found = take_plain_kernel(staircase_table(block.staircase), labels, self.batch.first_word, *rows[1:])
+            n_found = take_plain_kernel(staircase_table(block.staircase), labels, self.batch.first_word, rows)
             rows.block[:] = number
             tables.append(rows.chosen(slice(n_found)))
-            for sentence, edges in self._edges_of(block, labels).items():
-                tangled.setdefault(sentence, []).append(edges)
-        rest = {sentence: bounded(enough_of_blocks(blocks)) for sentence, blocks in tangled.items()}
+            self._append_edges(tangled, block, labels, labels > NO_START)
+        rest = {
+            sentence: bounded(self.structure.decode(tuple(edges), "enough"))
+            for sentence, edges in enumerate(tangled)
+            if edges
+        }
         others, _ = MentionRows.of(self.structure, {sentence: here.mentions for sentence, here in rest.items()})
         rows = joined_rows([*tables, others])
         found: list[list[Mention]] = [[] for _ in range(self.batch.n_sentences)]
-        rows.append_to(found, self.structure, self._probs(rows))
+        rows._replace(prob=self._probs(rows)).append_to(found, self.structure)
         decoded = [Decoded(in_order(here)) for here in found]
         for sentence, here in rest.items():
             decoded[sentence] = replace(here, mentions=decoded[sentence].mentions)
         return decoded
-
-    def _edges_of(self, block: Block, labels: NDArray[np.int8]) -> dict[int, BlockEdges]:
-        """Return the edges of the sentences that have any, taken apart as `Hypergraph.edges_of` does it."""
-        first_word = self.batch.first_word
-        begun = np.flatnonzero(labels[:, 0] == START)
-        words, nodes = np.nonzero(labels[:, 1:] >= 0)
-        bits = staircase_table(block.staircase).label_children[labels[words, nodes + 1]]
-        found: dict[int, BlockEdges] = {}
-        whose = np.searchsorted(first_word, begun, side="right") - 1
-        for sentence, word in zip(whose.tolist(), (begun - first_word[whose]).tolist(), strict=True):
-            found.setdefault(sentence, (block, {}, []))[2].append(word)
-        whose = np.searchsorted(first_word, words, side="right") - 1
-        columns = (whose, words - first_word[whose], nodes, bits)
-        for sentence, word, node, children in zip(*(column.tolist() for column in columns), strict=True):
-            found[sentence][1][word, node] = children
-        return found
 
     def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:
         self.check_mentions(mentions)
@@ -275,20 +210,12 @@ class Encodings(BatchDistribution[Hypergraph]):
         log_probs = np.empty(rows.n_rows)
         first_mention = np.searchsorted(whose, np.arange(sums.n_padded + 1))
         with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
+            work, paths = sums.workspace(keeps_beta=True), Paths.of(sums.table, 0)
             mention_log_probs_kernel(
-                sums.table,
-                self.batch.scores,
-                sums.arrays,
-                sums.workspace(keeps_beta=True),
-                Paths.of(sums.table, 0),
-                marginals,
-                first_mention,
-                rows.n_parts,
-                rows.parts,
-                log_probs,
+                sums.table, self.batch.scores, sums.arrays, work, paths, marginals, first_mention, rows, log_probs
             )
         for number in sums.given_up:
-            clamped = self._clamped(sums.block[number], sums.sentence[number])
+            clamped = self._clamped(self.structure.blocks[sums.block[number]], sums.sentence[number])
             for row in range(first_mention[number], first_mention[number + 1]):
                 log_probs[row] = clamped.log_prob(rows.parts[row, : rows.n_parts[row]].tolist())
         return log_probs
@@ -308,10 +235,10 @@ class Encodings(BatchDistribution[Hypergraph]):
             for log_prob, is_possible in zip(log_probs.tolist(), self.is_possible.tolist(), strict=True)
         ]
 
-    def _clamped(self, block: int, sentence: int) -> ClampedSums:
+    def _clamped(self, block: Block, sentence: int) -> ClampedSums:
         """Return what answers questions about mentions of one block and sentence in log space."""
-        scores = self._of_block(block, sentence, self.batch.scores)
-        return ClampedSums(self.structure.blocks[block].staircase, self._automaton(block), scores)
+        automaton = staircase_automaton(block.staircase)
+        return ClampedSums(block.staircase, automaton, self.block_scores(block, sentence))
 
 
 def steps_for(n_nodes: int) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,14 @@ class MentionRows(NamedTuple):
     ----------
     block, sentence : int64 arrays of shape (n_mentions,)
         The numbers of the block and of the sentence.
+    prob : float64 array of shape (n_mentions,)
     n_parts : int64 array of shape (n_mentions,)
     parts : int64 array of shape (n_mentions, most_parts, 2)
     """
 
     block: NDArray[np.int64]
     sentence: NDArray[np.int64]
+    prob: NDArray[np.float64]
     n_parts: NDArray[np.int64]
     parts: NDArray[np.int64]
 
@@ -37,7 +39,8 @@ class MentionRows(NamedTuple):
     def room(cls, n_rows: int, structure: Hypergraph) -> MentionRows:
         """Return room for so many."""
         block, sentence, n_parts = np.zeros((3, n_rows), dtype=np.int64)
-        return cls(block, sentence, n_parts, np.zeros((n_rows, structure.max_components, 2), dtype=np.int64))
+        parts = np.zeros((n_rows, structure.max_components, 2), dtype=np.int64)
+        return cls(block, sentence, np.zeros(n_rows), n_parts, parts)
 
     @classmethod
     def of(
@@ -63,12 +66,13 @@ class MentionRows(NamedTuple):
 
     def chosen(self, which: slice | NDArray[np.int64]) -> MentionRows:
         """Return some of them."""
-        return MentionRows(*(np.ascontiguousarray(column[which]) for column in self))
+        columns: Any = (np.ascontiguousarray(column[which]) for column in self)
+        return MentionRows(*columns)
 
-    def append_to(self, found: list[list[Mention]], structure: Hypergraph, probs: NDArray[np.float64]) -> None:
-        """Append the mentions, with their probabilities, to those of their sentences."""
+    def append_to(self, found: list[list[Mention]], structure: Hypergraph) -> None:
+        """Append the mentions to those of their sentences."""
         types = [block.type for block in structure.blocks]
-        columns = (self.block, self.sentence, probs, self.n_parts, self.parts[:, 0, 0], self.parts[:, 0, 1])
+        columns = (self.block, self.sentence, self.prob, self.n_parts, self.parts[:, 0, 0], self.parts[:, 0, 1])
         values = zip(*(column.tolist() for column in columns), strict=True)
         for row, (block, sentence, prob, n_parts, start, end) in enumerate(values):
             spans = ((start, end),) if n_parts == 1 else tuple(map(tuple, self.parts[row, :n_parts].tolist()))

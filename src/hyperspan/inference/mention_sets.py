@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.errors import StructureError
-from hyperspan.inference.distribution import NO_SAMPLE, BatchDistribution, Marginals, check_at_least_one
+from hyperspan.inference.blocks import BlockDistribution
+from hyperspan.inference.distribution import check_at_least_one
 from hyperspan.inference.numba.derivations import derivations_block_kernel, inside_kernel
-from hyperspan.inference.numba.frontier import StaircaseTable, staircase_table
-from hyperspan.inference.outcomes import Outcome, combine, joined, most_probable, score_of
+from hyperspan.inference.numba.frontier import staircase_table
+from hyperspan.inference.numba.mention_marginals import Bounds
+from hyperspan.inference.outcomes import Outcome, falling_pairs, most_probable
 from hyperspan.inference.reference.mention_marginals import probable_paths
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded
@@ -38,7 +39,10 @@ START_PRIOR, GAP_PRIOR, CHILD_PRIOR = -4.0, -4.0, -6.0
 
 
 class Way(NamedTuple):
-    """A way to go on from a node, one of the k best: its score, its edge, and the ways of the children it has."""
+    """One of the k best ways to go on from a node: its score, its edge, and the ways of the children that the edge has.
+
+    For T, what stays is T at the next word, and what steps is the mention that starts.
+    """
 
     score: float
     label: int = -1
@@ -46,19 +50,11 @@ class Way(NamedTuple):
     step: Way | None = None
 
 
-class Starts(NamedTuple):
-    """One of the k best choices of T at a word and all that follow: the way that starts there, if one does."""
-
-    score: float
-    way: Way | None = None
-    rest: Starts | None = None
-
-
 Tree = list[tuple[int, int, int, int]]
 """A derivation: the word, the node, the label and the parent's place (-1 for a root) of each of its nodes."""
 
 
-class MentionSets(BatchDistribution[Hypergraph]):
+class MentionSets(BlockDistribution):
     """Over sets of mentions: the best derivation and the best set of mentions are the same thing."""
 
     name = "mention-sets"
@@ -80,63 +76,22 @@ class MentionSets(BatchDistribution[Hypergraph]):
                 prior[label] = CHILD_PRIOR * (n_children - 1) + (GAP_PRIOR if opens_gap else 0.0)
         return prior
 
-    def log_partition(self) -> NDArray[np.float64]:
-        return self._sums(self.batch.scores[:0])
-
-    def marginals(self) -> Marginals:
-        edges = np.zeros(self.batch.scores.shape)
-        total = self._sums(edges)
-        for sentence in np.flatnonzero(total == -np.inf):  # one block may leave nothing possible for the others
-            edges[self.batch.first_word[sentence] : self.batch.first_word[sentence + 1]] = 0.0
-        return Marginals(total, edges, np.zeros((0, 0)))
-
-    def _sums(self, edges: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log partition functions; set the expected counts of edges unless that array is empty."""
-        log_partition = np.empty((len(self.structure.blocks), self.batch.n_sentences))
-        for block, row in zip(self.structure.blocks, log_partition, strict=True):
+    def log_totals(self, marginals: NDArray[np.float64]) -> NDArray[np.float64]:
+        log_totals, scores = np.empty((len(self.structure.blocks), self.batch.n_sentences)), self.batch.scores
+        for block, row in zip(self.structure.blocks, log_totals, strict=True):
             table = staircase_table(block.staircase)
-            derivations_block_kernel(table, block.first_label, self.batch.scores, self.batch.first_word, row, edges)
-        total: NDArray[np.float64] = log_partition.sum(axis=0)
-        return total
+            derivations_block_kernel(table, block.first_label, scores, self.batch.first_word, row, marginals)
+        return log_totals
 
     def _blocks(self, sentence: int) -> Iterator[_BlockDerivations]:
-        scores = self.batch.sentence(sentence).scores
         for block in self.structure.blocks:
-            last_label = block.first_label + block.staircase.n_labels
-            yield _BlockDerivations(block, np.ascontiguousarray(scores[:, block.first_label : last_label]))
+            yield _BlockDerivations(block, self.block_scores(block, sentence))
 
-    def k_best(self, k: int) -> list[list[Outcome]]:
-        check_at_least_one("k", k)
-        found = []
-        for sentence in range(self.batch.n_sentences):
-            combined = [Outcome(0.0, (), ())]
-            for block in self._blocks(sentence):
-                combined = combine(combined, block.k_best(k), k)
-            found.append([self._finished(outcome) for outcome in combined])
-        return found
+    def ranked(self, sentence: int, k: int) -> Iterator[list[Outcome]]:
+        return (block.k_best(k) for block in self._blocks(sentence))
 
-    def sample(self, n_samples: int, seed: int = 0) -> list[list[Outcome]]:
-        check_at_least_one("n_samples", n_samples)
-        if not self.is_possible.all():
-            raise StructureError(NO_SAMPLE)
-        found = []
-        for sentence in range(self.batch.n_sentences):
-            scores = self.batch.sentence(sentence).scores
-            drawn = [Outcome(0.0, (), ())] * n_samples
-            for block in self._blocks(sentence):
-                drawn = [joined(one, other) for one, other in zip(drawn, block.sample(n_samples, seed), strict=True)]
-            found.append(
-                [
-                    self._finished(Outcome(score_of(scores, one.edges), one.edges, one.mentions, one.truncated))
-                    for one in drawn
-                ]
-            )
-        return found
-
-    def _finished(self, outcome: Outcome) -> Outcome:
-        """Return an outcome as users see it: with its mentions, in order."""
-        edges, mentions = tuple(sorted(outcome.edges)), tuple(sorted(outcome.mentions or ()))
-        return Outcome(outcome.score, edges, mentions, outcome.truncated)
+    def drawn(self, sentence: int, n_samples: int, seed: int) -> Iterator[list[Outcome]]:
+        return (block.sample(n_samples, seed) for block in self._blocks(sentence))
 
     def joint_probs(self, mentions: Sequence[Iterable[Mention]]) -> list[float]:
         wanted = [list(here) for here in mentions]
@@ -147,17 +102,11 @@ class MentionSets(BatchDistribution[Hypergraph]):
         ]
 
     def _joint_prob(self, sentence: int, mentions: Sequence[Mention]) -> float:
-        held: dict[int, list[Mention]] = {}
-        for mention in mentions:
-            block = self.structure.block_of(mention)
-            if block is None:
-                return 0.0
-            held.setdefault(block.first_label, []).append(mention)
-        prob = 1.0
-        for of_block in self._blocks(sentence):
-            if of_block.block.first_label in held:
-                prob *= of_block.joint_prob(held[of_block.block.first_label])
-        return min(prob, 1.0)
+        held, left_out = self.structure.by_block(mentions, self.batch.lengths[sentence])
+        if left_out:
+            return 0.0
+        blocks = [(here, held.get(here.block.first_label)) for here in self._blocks(sentence)]
+        return min(1.0, math.prod(here.joint_prob(mentions) for here, mentions in blocks if mentions))
 
     def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
         check_at_least_one("limit", limit)
@@ -193,21 +142,17 @@ class Derivations(MentionSets):
         """Return zeros: nothing is rare from the beginning."""
         return np.zeros(structure.n_labels)
 
-    def _finished(self, outcome: Outcome) -> Outcome:
+    def finished(self, outcome: Outcome) -> Outcome:
         """Return an outcome as an encoding: a node that is expanded repeatedly has the children of all its uses."""
-        edges: set[tuple[int, int]] = set()
-        children: dict[tuple[int, int, int], int] = {}
+        children: dict[tuple[int, Block, int], int] = {}
         for word, label in outcome.edges:
-            block = self.structure.block_of_label(label)
-            if label - block.first_label < 2:
-                edges.add((word, label))
-            else:
-                node, bits = block.staircase.edges[label - block.first_label - 2]
-                key = word, block.first_label, node
-                children[key] = children.get(key, 0) | bits
-        label_of = {block.first_label: block.staircase.label_of for block in self.structure.blocks}
-        edges.update((word, first + label_of[first][node, bits]) for (word, first, node), bits in children.items())
-        return Outcome(outcome.score, tuple(sorted(edges)), None, outcome.truncated)
+            block, node, bits = self.structure.edge_of_label(label)
+            children[word, block, node] = children.get((word, block, node), 0) | bits
+        edges = (
+            (word, block.first_label + block.staircase.label_of[node, bits])
+            for (word, block, node), bits in children.items()
+        )
+        return replace(outcome, edges=tuple(sorted(edges)), mentions=None)
 
 
 @dataclass(frozen=True)
@@ -217,55 +162,51 @@ class _BlockDerivations:
     block: Block
     scores: NDArray[np.float64]
 
-    @property
-    def table(self) -> StaircaseTable:
-        return staircase_table(self.block.staircase)
-
     @cached_property
     def inside(self) -> NDArray[np.float64]:
         """The log sum over all ways to go on from each node, and from T, at each word."""
-        inside = np.empty((len(self.scores) + 1, self.table.n_nodes + 1))
-        inside_kernel(self.table, 0, self.scores, 0, len(self.scores), inside)
+        table = staircase_table(self.block.staircase)
+        inside = np.empty((len(self.scores) + 1, table.n_nodes + 1))
+        inside_kernel(table, 0, self.scores, 0, len(self.scores), inside)
         return inside
 
     def k_best(self, k: int) -> list[Outcome]:
         """Return the k best derivations: from the last word to the first, the k best ways to go on from each node."""
-        nothing = [Way(0.0)]
-        below: list[list[Way]] = [[] for _ in range(self.table.n_nodes + 1)]  # beyond the last word no node can stand
-        totals = [Starts(0.0)]
+        staircase, nothing = self.block.staircase, [Way(0.0)]
+        below: list[list[Way]] = [[] for _ in range(staircase.n_nodes + 1)]  # beyond the last word no node can stand
+        totals = nothing
         for row in reversed(self.scores.tolist()):
             here: list[list[Way]] = [[] for _ in below]
-            for label, (node, children) in enumerate(self.block.staircase.edges, start=2):
+            for label, (node, children) in enumerate(staircase.edges, start=2):
                 stays = below[node] if children & STAY else nothing
                 steps = below[node + 1] if children & STEP else nothing
                 here[node] += [
                     Way(row[label] + stay.score + step.score, label, stay, step)
-                    for stay, step in _pairs(stays, steps, k)
+                    for stay, step in falling_pairs(stays, steps, k)
                 ]
             below = [_best(ways, k) for ways in here]
-            starts = [Starts(row[NO_START]), *(Starts(row[START] + way.score, way) for way in below[0])]
-            totals = _best(
-                [Starts(one.score + rest.score, one.way, rest) for one, rest in _pairs(_best(starts, k), totals, k)], k
-            )
+            starts = [Way(row[NO_START], NO_START), *(Way(row[START] + way.score, START, step=way) for way in below[0])]
+            pairs = falling_pairs(_best(starts, k), totals, k)
+            totals = _best([Way(one.score + rest.score, one.label, rest, one.step) for one, rest in pairs], k)
         return [self._k_best_outcome(total) for total in totals]
 
-    def _k_best_outcome(self, total: Starts) -> Outcome:
-        roots: list[tuple[int, Way]] = []
-        at: Starts | None = total
+    def _k_best_outcome(self, total: Way) -> Outcome:
+        roots, at = [], total
         for word in range(len(self.scores)):
-            assert at is not None
-            if at.way is not None:
-                roots.append((word, at.way))
-            at = at.rest
+            if at.label == START:
+                roots.append((word, at.step))
+            assert at.stay is not None
+            at = at.stay
         tree, was_cut = self._grow(roots, lambda word, node, way: (way.label, way.stay, way.step))
         return self._outcome(tree, was_cut, total.score)
 
-    def sample(self, n_samples: int, seed: int) -> Iterator[Outcome]:
+    def sample(self, n_samples: int, seed: int) -> list[Outcome]:
+        found = []
         for sample in range(n_samples):
             rng = np.random.default_rng((seed, self.block.first_label, sample))
             starts = np.flatnonzero(rng.random(len(self.scores)) < self.link_probs[0]).tolist()
-            tree, was_cut = self._grow([(word, rng) for word in starts], self._draw)
-            yield self._outcome(tree, was_cut, 0.0)
+            found.append(self._outcome(*self._grow([(word, rng) for word in starts], self._draw)))
+        return found
 
     def _draw(self, word: int, node: int, rng: np.random.Generator) -> tuple[int, Any, Any]:
         """Draw the edge of a node at a word; its children draw theirs from the same numbers."""
@@ -301,7 +242,7 @@ class _BlockDerivations:
                 tree.append((word, node, label, parent))
         return tree, False
 
-    def _outcome(self, tree: Tree, was_cut: bool, score: float) -> Outcome:
+    def _outcome(self, tree: Tree, was_cut: bool, score: float = 0.0) -> Outcome:
         staircase, first_label = self.block.staircase, self.block.first_label
         starts = {word for word, _, _, parent in tree if parent < 0}
         edges = [(word, first_label + (START if word in starts else NO_START)) for word in range(len(self.scores))]
@@ -348,7 +289,7 @@ class _BlockDerivations:
         The second has shape (n_words, n_nodes, 8), by children as bits; the probability of a path is the product along
         it.
         """
-        superset_probs = np.zeros((len(self.scores), self.table.n_nodes, 8))
+        superset_probs = np.zeros((len(self.scores), self.block.staircase.n_nodes, 8))
         for edge, (node, children) in enumerate(self.block.staircase.edges):
             for some in range(8):
                 if children & some == some:
@@ -365,21 +306,11 @@ class _BlockDerivations:
             prob = min(1.0, so_far * superset_probs[link])
             return prob, prob
 
-        paths, was_cut = probable_paths(len(self.scores), starts, extend, threshold, MOST_STEPS, limit)
+        paths, was_cut = probable_paths(len(self.scores), starts, extend, Bounds(threshold, MOST_STEPS, limit))
         return [self.block.staircase.mention(self.block.type, path, prob) for path, prob in paths], was_cut
 
 
-AnyRanked = TypeVar("AnyRanked", Way, Starts)
-
-
-def _best(ranked: list[AnyRanked], k: int) -> list[AnyRanked]:
-    """Return the k best of some that are possible, best first; of equal ones that which comes first."""
-    possible = [one for one in ranked if one.score > -math.inf]
-    return sorted(possible, key=lambda one: -one.score)[:k]
-
-
-def _pairs(left: Sequence[Any], right: Sequence[Any], k: int) -> Iterator[tuple[Any, Any]]:
-    """Yield the pairs out of two falling lists among which the k best are."""
-    for place, one in enumerate(left):
-        for other in right[: k // (place + 1)]:
-            yield one, other
+def _best(ways: list[Way], k: int) -> list[Way]:
+    """Return the k best of the ways that are possible, best first; of equal ones that which comes first."""
+    possible = [way for way in ways if way.score > -math.inf]
+    return sorted(possible, key=lambda way: -way.score)[:k]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,15 +48,16 @@ def score_of(scores: NDArray[np.float64], edges: Sequence[tuple[int, int]]) -> f
 
 
 def combine(left: list[Outcome], right: list[Outcome], k: int) -> list[Outcome]:
-    """Return the k best pairs of two lists in falling order."""
-    pairs = [
-        (one.score + other.score, i, j)
-        for i, one in enumerate(left)
-        for j, other in enumerate(right)
-        if (i + 1) * (j + 1) <= k
-    ]
-    pairs.sort(key=lambda pair: (-pair[0], pair[1], pair[2]))
-    return [joined(left[i], right[j]) for _, i, j in pairs[:k]]
+    """Return the k best pairs of two lists in falling order; of equal ones those that come first."""
+    pairs = sorted(falling_pairs(left, right, k), key=lambda pair: -(pair[0].score + pair[1].score))
+    return [joined(*pair) for pair in pairs[:k]]
+
+
+def falling_pairs(left: Sequence[Any], right: Sequence[Any], k: int) -> Iterator[tuple[Any, Any]]:
+    """Yield the pairs of two lists in falling order among which the k best are."""
+    for place, one in enumerate(left[:k]):
+        for other in right[: k // (place + 1)]:
+            yield one, other
 
 
 def joined(one: Outcome, other: Outcome) -> Outcome:
@@ -66,12 +68,8 @@ def joined(one: Outcome, other: Outcome) -> Outcome:
 
 def most_probable(found: list[Mention], limit: int, truncated: bool = False) -> Decoded:
     """Return the most probable of the mentions found, in order of their words."""
-    kept = sorted(found, key=_most_probable_first)[:limit] if len(found) > limit else found
+    kept = sorted(found, key=lambda mention: (-(mention.prob or 0.0), mention))[:limit] if len(found) > limit else found
     return Decoded(in_order(kept), truncated or len(found) > limit)
-
-
-def _most_probable_first(mention: Mention) -> tuple[float, Mention]:
-    return -(mention.prob or 0.0), mention
 
 
 def bounded(decoded: Decoded) -> Decoded:

@@ -19,7 +19,7 @@ from hyperspan.inference.numba.frontier import (
 )
 from hyperspan.inference.scores import ScoreBatch
 from hyperspan.structures.hypergraph import Hypergraph
-from hyperspan.structures.staircase import Staircase
+from hyperspan.structures.staircase import START, Staircase
 
 MOST_CELLS = 1 << 17
 """Sums run side by side while their messages have at most so many states: 8 MB for eight; longer ones one at a time."""
@@ -91,24 +91,17 @@ def sums_over(structure: Hypergraph, batch: ScoreBatch, wanted: NDArray[np.bool_
         n_long = int(np.count_nonzero((n_words + 1) << staircase.n_nodes > MOST_CELLS))
         for chosen, width in ((order[:n_long], 1), (order[n_long:], SIMD)):
             if len(chosen):
-                yield _padded(structure, batch, staircase, block[chosen], sentence[chosen], width)
+                first_label = structure.start_labels[block[chosen]] - START
+                arrays = _padded(batch, sentence[chosen], first_label, width)
+                yield Sums(staircase, width, block[chosen], sentence[chosen], arrays)
 
 
-def _padded(
-    structure: Hypergraph,
-    batch: ScoreBatch,
-    staircase: Staircase,
-    block: NDArray[np.int64],
-    sentence: NDArray[np.int64],
-    width: int,
-) -> Sums:
-    padding = np.zeros(-len(block) % width, dtype=np.int64)
-    n_words = np.concatenate([batch.lengths[sentence], padding])
-    first = np.concatenate([batch.first_word[sentence], padding])
+def _padded(batch: ScoreBatch, sentence: NDArray[np.int64], first_label: NDArray[np.int64], width: int) -> SumArrays:
+    padding = (0, -len(sentence) % width)
+    n_words, first = np.pad(batch.lengths[sentence], padding), np.pad(batch.first_word[sentence], padding)
     first[n_words == 0] = 0  # an empty sentence at the end begins behind the last word, where there is nothing to read
-    first_label = np.concatenate([_first_labels(structure)[block], padding])
-    arrays = SumArrays(first, n_words, first_label, np.empty(len(first)), np.zeros(len(first), dtype=np.bool_))
-    return Sums(staircase, width, block, sentence, arrays)
+    is_done = np.zeros(len(first), dtype=np.bool_)
+    return SumArrays(first, n_words, np.pad(first_label, padding), np.empty(len(first)), is_done)
 
 
 @lru_cache(maxsize=64)
@@ -118,8 +111,3 @@ def _blocks_by_staircase(structure: Hypergraph) -> dict[Staircase, NDArray[np.in
         staircase: np.array([number for number, other in enumerate(staircases) if other == staircase])
         for staircase in dict.fromkeys(staircases)
     }
-
-
-@lru_cache(maxsize=64)
-def _first_labels(structure: Hypergraph) -> NDArray[np.int64]:
-    return np.array([block.first_label for block in structure.blocks])

@@ -23,17 +23,14 @@ from math import inf
 
 import numpy as np
 
-from hyperspan.structures.paths import Children, Node, Parts, paths
-from hyperspan.structures.staircase import END, STAY, STEP, Link, links_of
+from hyperspan.structures.paths import Children, Parts, paths
+from hyperspan.structures.staircase import END, STAY, STEP, Link, T, links_of
 
 MOST_PATHS = 200
 """The search looks at pieces of an encoding with at most so many paths."""
 
 MOST_STEPS = 5_000
 """The search gives up after so many steps."""
-
-_T = -1
-"""The node number of T in a link."""
 
 
 def smallest_cover(children: Children, starts: Sequence[int]) -> tuple[list[Parts], bool]:
@@ -44,7 +41,7 @@ def smallest_cover(children: Children, starts: Sequence[int]) -> tuple[list[Part
     children : mapping of (word, node) to bits
         The edge of each node.
     starts : sequence of int
-        Words where T → B0, in order, as grouped by `hyperspan.structures.paths.connected`.
+        Words where T → B0, in order. Both as `hyperspan.structures.paths.connected` gives them.
 
     Examples
     --------
@@ -88,7 +85,7 @@ def _best_cover(found: list[Parts]) -> list[Parts] | None:
     by_cost = sorted(found, key=lambda path: (_n_words(path), rank[path]))
     users: dict[Link, int] = {}
     for index, path in enumerate(by_cost):
-        for link in ((path[0][0], _T, STEP), *links_of(path)):
+        for link in ((path[0][0], T, STEP), *links_of(path)):
             users[link] = users.get(link, 0) | 1 << index
     certain = 0
     for using in users.values():
@@ -110,10 +107,7 @@ def _best_cover(found: list[Parts]) -> list[Parts] | None:
 class _Search:
     """Branch and bound over the paths of one piece, which are numbered from the cheapest on; sets of paths are bits.
 
-    Parameters
-    ----------
-    costs : list of int
-        What each path counts, see the top of the module.
+    ``costs`` says what each path counts, see the top of the module.
     """
 
     def __init__(self, costs: list[int]) -> None:
@@ -164,10 +158,10 @@ def first_in_first_out(children: Children, starts: Sequence[int]) -> list[Parts]
     flow = minimum_flow(children, starts)
     rows: dict[int, deque[tuple[int, Parts]]] = {}
     found: list[Parts] = []
-    for word, node in sorted(_reached(children, starts), key=lambda at: (at[0], -at[1])):  # a step is seen a word later
+    for word, node in sorted(children, key=lambda at: (at[0], -at[1])):  # a step is seen a word later
         row = rows.setdefault(node, deque())
         if node == 0:
-            row.extend([(word, ())] * flow.get((word, _T, STEP), 0))
+            row.extend([(word, ())] * flow.get((word, T, STEP), 0))
         for _ in range(flow.get((word, node, END), 0)):
             begin, done = row.popleft()
             found.append((*done, (begin, word + 1)))
@@ -188,32 +182,17 @@ def minimum_flow(children: Children, starts: Sequence[int]) -> dict[Link, int]:
     from scipy.optimize import linprog
     from scipy.sparse import csr_array
 
-    nodes = {at: number for number, at in enumerate(sorted(_reached(children, starts)))}
-    links: list[Link] = [(start, _T, STEP) for start in starts]
+    nodes = {at: number for number, at in enumerate(sorted(children))}
+    links: list[Link] = [(start, T, STEP) for start in starts]
     links += [(*at, child) for at in nodes for child in (END, STEP, STAY) if children[at] & child]
     into, out_of = [], []
     for column, (word, node, child) in enumerate(links):
-        if node != _T:
+        if node != T:
             out_of.append((nodes[word, node], column))
         if child != END:
-            into.append((nodes[(word, 0) if node == _T else (word + 1, node + (child == STEP))], column))
+            into.append((nodes[(word, 0) if node == T else (word + 1, node + (child == STEP))], column))
     rows, columns = np.array([*into, *out_of]).T
     balance = csr_array((np.repeat([1.0, -1.0], [len(into), len(out_of)]), (rows, columns)))
-    from_t = [float(node == _T) for _, node, _ in links]
+    from_t = [float(node == T) for _, node, _ in links]
     solution = linprog(from_t, A_eq=balance, b_eq=np.zeros(len(nodes)), bounds=(1, None), method="highs-ds")
     return dict(zip(links, map(round, solution.x.tolist()), strict=True))
-
-
-def _reached(children: Children, starts: Sequence[int]) -> set[Node]:
-    reached: set[Node] = set()
-    waiting = [(start, 0) for start in starts]
-    while waiting:
-        at = waiting.pop()
-        if at not in reached:
-            reached.add(at)
-            word, node = at
-            if children[at] & STAY:
-                waiting.append((word + 1, node))
-            if children[at] & STEP:
-                waiting.append((word + 1, node + 1))
-    return reached

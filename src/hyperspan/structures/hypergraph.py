@@ -15,7 +15,7 @@ from hyperspan.mentions import Mention, in_order
 from hyperspan.structures.cover import smallest_cover
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading, check_limit
 from hyperspan.structures.paths import Node, connected, paths
-from hyperspan.structures.staircase import NO_START, START, Staircase
+from hyperspan.structures.staircase import NO_START, START, Staircase, T
 from hyperspan.structures.structure import (
     Encoded,
     Encoding,
@@ -31,7 +31,6 @@ class Block:
     """One staircase of one type, and where its labels begin among all labels."""
 
     type: str
-    type_id: int
     staircase: Staircase
     first_label: int
 
@@ -91,27 +90,35 @@ class Hypergraph:
     def blocks(self) -> tuple[Block, ...]:
         """Every staircase of every type, in the order of their labels."""
         blocks, first_label = [], 0
-        for type_id, type in enumerate(self.types):
+        for type in self.types:
             for staircase in self.staircases:
-                blocks.append(Block(type, type_id, staircase, first_label))
+                blocks.append(Block(type, staircase, first_label))
                 first_label += staircase.n_labels
         return tuple(blocks)
 
-    def block_of_label(self, label: int) -> Block:
-        """Return the block that a label belongs to.
+    def edge_of_label(self, label: int) -> tuple[Block, int, int]:
+        """Return the block of a label, and the node and the children of its edge.
 
         Raises
         ------
         StructureError
             If there is no such label.
         """
-        if not 0 <= label < self.n_labels:
+        if label not in self._edges_by_label:
             raise StructureError(f"label {label} is not one of the {self.n_labels} of {self.name!r}")
-        return next(block for block in reversed(self.blocks) if block.first_label <= label)
+        return self._edges_by_label[label]
+
+    @cached_property
+    def _edges_by_label(self) -> dict[int, tuple[Block, int, int]]:
+        return {
+            block.first_label + label: (block, *edge)
+            for block in self.blocks
+            for edge, label in block.staircase.label_of.items()
+        }
 
     def label_name(self, label: int) -> str:
         """Name a label: its type, the number of parts where staircases are split by it, and its edge."""
-        block = self.block_of_label(label)
+        block, _, _ = self.edge_of_label(label)
         parts = f" ({block.staircase.n_parts})" if block.staircase.exact else ""
         return f"{block.type}{parts} {block.staircase.label_name(label - block.first_label)}"
 
@@ -144,27 +151,24 @@ class Hypergraph:
         n_words: int,
         write: Callable[[Staircase, list[Mention], int], list[tuple[int, int]]],
     ) -> Encoded:
+        held, left_out = self.by_block(mentions, n_words)
+        empty = [block.first_label + NO_START for block in self.blocks if block.first_label not in held]
+        edges = [(word, label) for word in range(n_words) for label in empty]
+        for block in self.blocks:
+            if block.first_label in held:
+                written = write(block.staircase, held[block.first_label], n_words)
+                edges += [(word, block.first_label + label) for word, label in written]
+        return Encoded(tuple(sorted(edges)), tuple(left_out))
+
+    def by_block(self, mentions: Iterable[Mention], n_words: int) -> tuple[dict[int, list[Mention]], list[Mention]]:
+        """Return mentions by the first label of their block, and those with too many parts; all in order."""
         held: dict[int, list[Mention]] = {}
-        left_out = []
+        left_out: list[Mention] = []
         for mention in sorted(set(mentions)):
             check_end(mention, n_words)
             block = self.block_of(mention)
-            if block is None:
-                left_out.append(mention)
-            else:
-                held.setdefault(block.first_label, []).append(mention)
-        first_labels = [block.first_label for block in self.blocks]
-        encoding = [(word, first_label + NO_START) for word in range(n_words) for first_label in first_labels]
-        for index, block in enumerate(self.blocks):
-            if block.first_label not in held:
-                continue
-            for word, label in write(block.staircase, held[block.first_label], n_words):
-                if label == START:
-                    encoding[word * len(first_labels) + index] = (word, block.first_label + START)
-                elif label != NO_START:
-                    encoding.append((word, block.first_label + label))
-        encoding.sort()
-        return Encoded(tuple(encoding), tuple(left_out))
+            (left_out if block is None else held.setdefault(block.first_label, [])).append(mention)
+        return held, left_out
 
     def decode(
         self, encoding: Encoding, reading: Reading, *, limit: int = MOST_MENTIONS, any_number: bool = False
@@ -187,7 +191,7 @@ class Hypergraph:
         """
         check_limit(limit)
         blocks = self.edges_of(encoding)
-        return all_of_blocks(blocks, limit) if reading == "all" else enough_of_blocks(blocks, limit)
+        return _all_of_blocks(blocks, limit) if reading == "all" else _enough_of_blocks(blocks, limit)
 
     def clamp(self, scores: NDArray[np.float64], mention: Mention, best: Encoding) -> NDArray[np.float64]:
         """Return scores with -inf for edges that a sentence cannot have if it has a mention; ``best`` is not needed."""
@@ -243,38 +247,22 @@ class Hypergraph:
             If a label is not one of this structure's.
         """
         found: dict[int, BlockEdges] = {}
-        meanings = self._meanings
+        nothing = {block.first_label + NO_START for block in self.blocks}
         for word, label in encoding:
-            try:
-                meaning = meanings[label]
-            except KeyError:
-                raise StructureError(f"label {label} is not one of the {self.n_labels} of {self.name!r}") from None
-            if meaning is None:
+            if label in nothing:
                 continue
-            block, node, bits = meaning
-            if block.first_label not in found:
-                found[block.first_label] = block, {}, []
-            if bits:
-                found[block.first_label][1][word, node] = bits
+            block, node, bits = self.edge_of_label(label)
+            _, children, starts = found.setdefault(block.first_label, (block, {}, []))
+            if node == T:
+                starts.append(word)
             else:
-                found[block.first_label][2].append(word)
+                children[word, node] = bits
         for first_label in sorted(found):
             yield found[first_label]
 
-    @cached_property
-    def _meanings(self) -> dict[int, tuple[Block, int, int] | None]:
-        """The block, node and children of each label; no children for T → B0, nothing at all for T → X."""
-        meanings: dict[int, tuple[Block, int, int] | None] = {}
-        for block in self.blocks:
-            meanings[block.first_label + NO_START] = None
-            meanings[block.first_label + START] = (block, 0, 0)
-            for (node, bits), label in block.staircase.label_of.items():
-                meanings[block.first_label + label] = (block, node, bits)
-        return meanings
 
-
-def all_of_blocks(blocks: Iterable[BlockEdges], limit: int = MOST_MENTIONS) -> Decoded:
-    """Return every mention that an encoding can mean, given what `Hypergraph.edges_of` makes of it: the first ones."""
+def _all_of_blocks(blocks: Iterable[BlockEdges], limit: int) -> Decoded:
+    """Return every mention that an encoding can mean: the first ones."""
     streams = []
     for block, children, starts in blocks:
         connected(children, starts)
@@ -282,13 +270,13 @@ def all_of_blocks(blocks: Iterable[BlockEdges], limit: int = MOST_MENTIONS) -> D
     return Decoded.first(streams[0] if len(streams) == 1 else merge(*streams), limit)
 
 
-def enough_of_blocks(blocks: Iterable[BlockEdges], limit: int = MOST_MENTIONS) -> Decoded:
-    """Return as few mentions as explain an encoding, given what `Hypergraph.edges_of` makes of it."""
+def _enough_of_blocks(blocks: Iterable[BlockEdges], limit: int) -> Decoded:
+    """Return as few mentions as explain an encoding."""
     mentions: list[Mention] = []
     is_exact = True
     for block, children, starts in blocks:
-        for group in connected(children, starts):
-            cover, is_best = smallest_cover(children, group)
+        for piece in connected(children, starts):
+            cover, is_best = smallest_cover(*piece)
             is_exact &= is_best
             mentions.extend(Mention(block.type, parts) for parts in cover)
     return Decoded(in_order(mentions)[:limit], len(mentions) > limit, is_exact)

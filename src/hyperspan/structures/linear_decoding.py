@@ -8,13 +8,16 @@ component is taken whole or not at all.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from hyperspan.errors import StructureError
 from hyperspan.mentions import Mention
+
+_start = attrgetter("start")
 
 if TYPE_CHECKING:
     from hyperspan.structures.linear import Kind, Linear
@@ -54,12 +57,8 @@ def components(structure: Linear, encoding: Encoding) -> list[Component]:
             raise StructureError(f"tag {position} of the sentence is for word {word}; expected one for each in order")
         if not 0 <= label < structure.n_labels:
             raise StructureError(f"label {label} is not one of the {structure.n_labels} of {structure.name!r}")
-    return _components(structure, encoding)
-
-
-def _components(structure: Linear, tagged: Iterable[tuple[int, int]]) -> list[Component]:
     found: list[Component] = []
-    for word, label in tagged:
+    for word, label in encoding:
         tag = structure.meanings[label]
         if tag is None:
             continue
@@ -114,11 +113,7 @@ def enough_readings(structure: Linear, encoding: Encoding, *, left_first: bool =
     from its left as long as there are any: that is ``left_first``. On Chia and PGxCorpus the two readings differ in one
     mention of 40,945, and in none of 6,761.
     """
-    return _enough(structure, components(structure, encoding), left_first)
-
-
-def _enough(structure: Linear, found: Sequence[Component], left_first: bool) -> Iterator[Mention]:
-    for of_type in _by_type(found):
+    for of_type in _by_type(components(structure, encoding)):
         bodies = [component for component in of_type if component.kind == "body"]
         heads = [component for component in of_type if component.kind == "head"]
         if structure.max_components == 1:
@@ -153,10 +148,6 @@ def _bodies_of(head: Component, bodies: list[Component], left_first: bool) -> li
     return taken
 
 
-def _start(component: Component) -> int:
-    return component.start
-
-
 def _groups(bodies: Sequence[Component], max_components: int) -> Iterator[list[Component]]:
     """Pair up bodies from left to right, the last three together; what cannot leave a gap is dropped."""
     waiting = list(reversed(bodies))
@@ -189,10 +180,8 @@ def _runs(of_type: Sequence[Component]) -> Iterator[list[Component]]:
 
 
 def _by_type(found: Sequence[Component]) -> list[list[Component]]:
-    by_type: dict[str, list[Component]] = {}
-    for component in found:
-        by_type.setdefault(component.type, []).append(component)
-    return list(by_type.values())
+    types = dict.fromkeys(component.type for component in found)
+    return [[component for component in found if component.type == type] for type in types]
 
 
 def _joined(chosen: Sequence[Component]) -> Mention:

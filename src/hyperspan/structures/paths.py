@@ -55,8 +55,8 @@ def paths(children: Children, starts: Sequence[int]) -> Iterator[Parts]:
                 word += 1
 
 
-def connected(children: Children, starts: Sequence[int]) -> list[list[int]]:
-    """Sort the starting words into groups whose paths have nodes in common, directly or through other paths.
+def connected(children: Children, starts: Sequence[int]) -> list[tuple[Children, Sequence[int]]]:
+    """Cut an encoding into pieces whose paths have nodes in common, directly or through other paths.
 
     Raises
     ------
@@ -98,8 +98,10 @@ def connected(children: Children, starts: Sequence[int]) -> list[list[int]]:
             "expected edges only for nodes that are reached"
         )
     if len(starts) == 1:
-        return [list(starts)]
-    groups: dict[int, list[int]] = {}
+        return [(children, starts)]
+    pieces: dict[int, tuple[dict[Node, int], list[int]]] = {}
     for group, start in enumerate(starts):
-        groups.setdefault(root(group), []).append(start)
-    return list(groups.values())
+        pieces.setdefault(root(group), ({}, []))[1].append(start)
+    for at, group in group_of.items():
+        pieces[root(group)][0][at] = children[at]
+    return list(pieces.values())

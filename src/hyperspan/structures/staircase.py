@@ -11,7 +11,7 @@ This table is the only place that says which edges exist. Encoding, sweeps, coun
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +22,9 @@ STAY, STEP, END = 4, 2, 1
 
 NO_START, START = 0, 1
 """The labels of T's two edges: T → X and T → B_0."""
+
+T = -1
+"""The number of T as a node, one below B0: it steps to B0 or ends."""
 
 Link = tuple[int, int, int]
 """A word, a node and one child (`STAY`, `STEP` or `END`)."""
@@ -100,8 +103,8 @@ class Staircase:
 
     @cached_property
     def label_of(self) -> dict[tuple[int, int], int]:
-        """The label of an edge given as ``(node, children)``."""
-        return {edge: label for label, edge in enumerate(self.edges, start=2)}
+        """The label of an edge given as ``(node, children)``, also of T's."""
+        return {edge: label for label, edge in enumerate(((T, END), (T, STEP), *self.edges))}
 
     @property
     def n_labels(self) -> int:
@@ -132,46 +135,31 @@ class Staircase:
 
         T has an edge at every word; B and O nodes only where a path runs.
         """
-        children: dict[tuple[int, int], int] = {}
-        starts = set()
+        children = {(word, T): END for word in range(n_words)}
         for mention in mentions:
-            starts.add(mention.start)
+            children[mention.start, T] = STEP
             for word, node, child in self.path(mention):
                 children[word, node] = children.get((word, node), 0) | child
-        edges = [(word, START if word in starts else NO_START) for word in range(n_words)]
-        edges.extend((word, self.label_of[node, bits]) for (word, node), bits in children.items())
-        edges.sort()
-        return edges
+        return sorted((word, self.label_of[node, bits]) for (word, node), bits in children.items())
 
-    def unfold(self, mentions: Iterable[Mention], n_words: int) -> list[tuple[int, int]]:
+    def unfold(self, mentions: Collection[Mention], n_words: int) -> list[tuple[int, int]]:
         """Return the edges of the prefix tree of a set of mentions: one for every use, so some may come repeatedly.
 
         Two mentions share an edge only as long as their paths have been the same from the first word on.
         """
-        children: list[int] = []
-        places: list[tuple[int, int]] = []
-        branch: dict[tuple[int, int], int] = {}
-        roots: dict[int, int] = {}
-
-        def new_branch(word: int, node: int) -> int:
-            places.append((word, node))
-            children.append(0)
-            return len(places) - 1
-
+        starts = {mention.start for mention in mentions}
+        branches: list[tuple[int, int, int]] = []
+        numbers: dict[tuple[int, int], int] = {}
         for mention in mentions:
-            if mention.start not in roots:
-                roots[mention.start] = new_branch(mention.start, 0)
-            at = roots[mention.start]
+            before = T, mention.start
             for word, node, child in self.path(mention):
-                children[at] |= child
-                if child != END:
-                    if (at, child) not in branch:
-                        branch[at, child] = new_branch(word + 1, node + (child == STEP))
-                    at = branch[at, child]
-        edges = [(word, START if word in roots else NO_START) for word in range(n_words)]
-        edges.extend((word, self.label_of[node, bits]) for (word, node), bits in zip(places, children, strict=True))
-        edges.sort()
-        return edges
+                number = numbers.setdefault(before, len(branches))
+                if number == len(branches):
+                    branches.append((word, node, 0))
+                branches[number] = word, node, branches[number][2] | child
+                before = number, child
+        edges = [(word, START if word in starts else NO_START) for word in range(n_words)]
+        return sorted([*edges, *((word, self.label_of[node, bits]) for word, node, bits in branches)])
 
     def mention(self, type: str, path: Sequence[tuple[int, int]], prob: float | None = None) -> Mention:
         """Return the mention whose path runs through these nodes, given as ``(word, node)``."""

@@ -10,6 +10,7 @@ from enumeration import FOR_ENCODINGS, THREE_PARTS, batch_of, case_name, chi_squ
 from hyperspan import Mention
 from hyperspan.inference import distribution, encodings, sums
 from hyperspan.inference.automaton import staircase_automaton
+from hyperspan.inference.numba.mention_marginals import Bounds
 from hyperspan.inference.reference.algebra import LOG_SUM
 from hyperspan.inference.reference.automaton import total
 from hyperspan.inference.reference.mention_marginals import ClampedSums
@@ -188,7 +189,7 @@ def test_logs_give_the_same_probabilities_as_products() -> None:
         for mention in mentions[::3]:
             if block.staircase.holds(mention):
                 assert np.exp(clamped.log_prob(mention.parts)) == pytest.approx(probs[mention], rel=1e-11)
-        here, was_cut = clamped.probable("Finding", 0.02, 10_000, 1_000)
+        here, was_cut = clamped.probable("Finding", Bounds(0.02, 10_000, 1_000))
         assert not was_cut
         probable |= {mention: pytest.approx(mention.prob, rel=1e-11) for mention in here}
     assert len(probable) > 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperspan import Mention
-from hyperspan.structures.staircase import END, STAY, STEP, Staircase, links_of
+from hyperspan.structures.staircase import END, STAY, STEP, Staircase, T, links_of
 
 
 def edge_names(staircase: Staircase) -> list[str]:
@@ -34,8 +34,8 @@ def test_exact_staircases_end_only_in_their_last_part() -> None:
 
 @pytest.mark.parametrize("staircase", [Staircase(1), Staircase(3), Staircase(5), Staircase(3, exact=True)])
 def test_labels_number_the_edges(staircase: Staircase) -> None:
-    assert sorted(staircase.label_of.values()) == list(range(2, staircase.n_labels))
-    assert all(staircase.edges[label - 2] == edge for edge, label in staircase.label_of.items())
+    assert sorted(staircase.label_of.values()) == list(range(staircase.n_labels))
+    assert all(((T, END), (T, STEP), *staircase.edges)[label] == edge for edge, label in staircase.label_of.items())
     assert len(set(edge_names(staircase))) == staircase.n_labels
 
 

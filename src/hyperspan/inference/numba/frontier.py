@@ -10,14 +10,9 @@ Eight sums (a sentence and a block each) run side by side, see `simd`; shorter s
 messages at word borders are kept; the backward pass makes the states in between again, which is cheaper than to fetch
 them from memory.
 
-**Scaling.** Sums are products of potentials, scaled so that messages stay near one: T's two potentials at every word
-but the first are divided by the sum of the states before it. That loses nothing while all that can happen within a
-window of words (as many as it takes to climb the staircase) stays within a factor of exp(`WINDOW_BOUND`): then so do
-any two states that can be reached, far from underflow. Forbidden edges (-inf) may keep states apart for longer than a
-window, so with them the whole sentence counts. Beyond that bound the passes find out on the way whether anything can
-get lost: what underflows is next to nothing, times what the rest of the word can make of it, and matters only if the
-total gets very small or the state can still lead to very much more than the total. If so, a sum is given up, and
-`log_space` does the work.
+Sums are products of potentials, scaled so that messages stay near one: T's two potentials at every word but the first
+are divided by the sum of the states before it. Where that can lose something (docs/inference.md says when), a sum is
+given up, and `log_space` does the work.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ class LogMessages(NamedTuple):
 def log_messages(automaton: Automaton, scores: NDArray[np.float64]) -> LogMessages:
     """Run forward and backward over one sentence."""
     log_total, log_alpha = _forward(automaton, scores)
-    log_beta, marginals, arc_marginals = np.empty(log_alpha.shape), np.zeros(scores.shape), np.zeros(automaton.n_arcs)
+    log_beta, marginals = np.empty(log_alpha.shape), np.zeros(scores.shape)
+    arc_marginals = np.zeros(len(automaton.arc_from))
     log_backward_kernel(automaton, scores, log_alpha, log_total, log_beta, marginals, arc_marginals)
     return LogMessages(log_total, log_alpha, log_beta, marginals, arc_marginals)
 
@@ -72,15 +73,8 @@ def k_best_paths(automaton: Automaton, scores: NDArray[np.float64], k: int, firs
         for time in reversed(range(labels.size)):  # follow the back-pointers
             arc, rank = best_arc[time + 1, state, rank], best_rank[time + 1, state, rank]
             labels.flat[time], state = automaton.arc_label[arc], automaton.arc_from[arc]
-        outcomes.append(Outcome(score, _edges(labels, first_label)))
+        outcomes.append(Outcome(score, edges_of(labels, first_label)))
     return outcomes
-
-
-def sample_paths(
-    automaton: Automaton, scores: NDArray[np.float64], n_samples: int, rng: np.random.Generator
-) -> list[Encoding]:
-    """Draw outcomes in proportion to their probability."""
-    return [_edges(drawn, 0) for drawn in sample_labels(automaton, scores, n_samples, rng)]
 
 
 def sample_labels(
@@ -115,10 +109,10 @@ def _chosen(log_weights: NDArray[np.float64], uniform: NDArray[np.float64]) -> N
     return chosen
 
 
-def _edges(labels: NDArray[np.int64], first_label: int) -> Encoding:
+def edges_of(labels: NDArray[np.int64], first_label: int) -> Encoding:
+    """Return the labels of an outcome, of shape (n_words, n_phases), as edges; ``first_label`` is added to them."""
     words, phases = np.nonzero(labels >= 0)
-    found = sorted(zip(words.tolist(), (labels[words, phases] + first_label).tolist(), strict=True))
-    return tuple(found)
+    return tuple(sorted(zip(words.tolist(), (labels[words, phases] + first_label).tolist(), strict=True)))
 
 
 @numba.njit(nogil=True, cache=True)

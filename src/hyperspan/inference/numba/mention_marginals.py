@@ -83,13 +83,13 @@ def write_parts_kernel(start, nodes, length, parts, row):
 
 
 @_inlined
-def search_kernel(table, work, lane, sums, number, marginals, threshold, most_steps, limit, paths, found, n_found):
+def search_kernel(table, work, lane, sums, number, marginals, bounds, paths, found, n_found):
     """Find every mention of one sum whose probability is at least the threshold, and append it to ``found``.
 
-    Returns how many mentions there are now, and whether the search was cut short by the limit or by ``most_steps``
-    words advanced.
+    Returns how many mentions there are now, and whether the search was cut short.
     """
     first, n_words, first_label = sums.first[number], sums.n_words[number], sums.first_label[number]
+    threshold, most_steps, limit = bounds
     vectors, nodes, next_child, clamped = paths
     n_states, n_steps, least_link = 1 << table.n_nodes, 0, threshold * (1.0 - SLACK)
     room, was_cut = n_found + limit, False
@@ -117,7 +117,7 @@ def search_kernel(table, work, lane, sums, number, marginals, threshold, most_st
                 if n_found == room:
                     was_cut = True
                 else:
-                    found.prob[n_found], found.sum[n_found] = prob, number
+                    found.prob[n_found], found.sentence[n_found] = prob, number
                     found.n_parts[n_found] = write_parts_kernel(start, nodes, depth + 1, found.parts, n_found)
                     n_found += 1
             elif goes_on:
@@ -171,57 +171,38 @@ class Paths(NamedTuple):
         return cls(np.empty((longest + 2) << table.n_nodes), nodes, next_child, np.empty(table.n_potentials))
 
 
-class Found(NamedTuple):
-    """Mentions that were found, a row each: the number of the sum, the probability, and the parts.
+class Bounds(NamedTuple):
+    """Of a search: how probable mentions must be, how many words it may advance over, how many mentions it may find."""
 
-    Attributes
-    ----------
-    sum, n_parts : int64 arrays of shape (n_rows,)
-    prob : float64 array of shape (n_rows,)
-    parts : int64 array of shape (n_rows, most_parts, 2)
-    """
-
-    sum: NDArray[np.int64]
-    prob: NDArray[np.float64]
-    n_parts: NDArray[np.int64]
-    parts: NDArray[np.int64]
+    threshold: float
+    most_steps: int
+    limit: int
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def probable_kernel(table, scores, sums, begin, threshold, most_steps, limit, work, paths, marginals, was_cut, found):
-    """Find the probable mentions of many sums, from group ``begin`` on, until there is no room for ``limit`` more each.
+def probable_kernel(table, scores, sums, begin, bounds, work, paths, marginals, was_cut, found):
+    """Find the probable mentions of many sums, from group ``begin`` on, until ``found`` may get too full.
 
-    ``was_cut`` (n_sums,) gets whose search was cut short. Returns where to go on, and how many mentions were found.
+    ``found`` are `MentionRows` that get, instead of a sentence, the number of the sum; ``was_cut`` (n_sums,) gets whose
+    search was cut short. Returns where to go on, and how many mentions were found.
     """
     n_found, width, at = 0, work.least.shape[0], begin
-    while at < sums.n_words.shape[0] and n_found + width * limit <= found.prob.shape[0]:
+    while at < sums.n_words.shape[0] and n_found + width * bounds.limit <= found.prob.shape[0]:
         forward_backward_kernel(table, scores, sums, at, at + width, work, marginals)
         for number in range(at, at + width):
             if sums.is_done[number]:
                 n_found, was_cut[number] = search_kernel(
-                    table,
-                    work,
-                    number - at,
-                    sums,
-                    number,
-                    marginals,
-                    threshold,
-                    most_steps,
-                    limit,
-                    paths,
-                    found,
-                    n_found,
+                    table, work, number - at, sums, number, marginals, bounds, paths, found, n_found
                 )
         at += width
     return at, n_found
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")
-def mention_log_probs_kernel(table, scores, sums, work, paths, marginals, first_mention, n_parts, parts, log_probs):
+def mention_log_probs_kernel(table, scores, sums, work, paths, marginals, first_mention, rows, log_probs):
     """Fill ``log_probs`` with the log probability of each of many mentions, where the sums are done.
 
-    The mentions of a sum are ``first_mention[sum] : first_mention[sum + 1]``; ``n_parts`` has shape (n_mentions,),
-    ``parts`` (n_mentions, most_parts, 2).
+    Those of a sum are ``first_mention[sum] : first_mention[sum + 1]`` in ``rows``.
     """
     width = work.least.shape[0]
     for at in range(0, sums.n_words.shape[0], width):
@@ -230,5 +211,5 @@ def mention_log_probs_kernel(table, scores, sums, work, paths, marginals, first_
             if sums.is_done[number]:
                 for row in range(first_mention[number], first_mention[number + 1]):
                     log_probs[row] = mention_log_prob_kernel(
-                        table, work, number - at, n_parts[row], parts, row, paths.vectors, paths.clamped
+                        table, work, number - at, rows.n_parts[row], rows.parts, row, paths.vectors, paths.clamped
                     )

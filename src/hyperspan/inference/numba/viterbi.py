@@ -23,14 +23,7 @@ _PASSED = 0
 def best_of_block(
     table: StaircaseTable, scores: NDArray[np.float64], first_word: NDArray[np.int64], first_label: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Return the score of the best encoding of every sentence, in one block, and its labels.
-
-    Parameters
-    ----------
-    table : StaircaseTable
-    scores : float64 array of shape (n_words, n_labels)
-        Of all words of all sentences; the block's labels begin at ``first_label``.
-    first_word : int64 array of shape (n_sentences + 1,)
+    """Return the score of the best encoding of every sentence, in the block that begins at a label, and its labels.
 
     Returns
     -------
@@ -84,9 +77,10 @@ def best_start_kernel(n_states, values, before, after, pointers, time, no_start,
 
 
 @numba.njit(nogil=True, cache=True)
-def best_node_kernel(n_states, node, values, before, after, pointers, time, none, step, stay, both):
-    """Let a node choose among edges that do nothing more, step, stay or do both."""
-    stride = 1 << node
+def best_node_kernel(n_states, node, values, before, after, pointers, time, best):
+    """Let a node choose among edges that do nothing more, step, stay or do both, given the best of each."""
+    stride, move = 1 << node, 4 * node
+    none, step, stay, both = best[move], best[move + 1], best[move + 2], best[move + 3]
     if 2 * stride == n_states:
         for low in range(stride):
             active = values[before + low + stride]
@@ -144,19 +138,7 @@ def best_block_kernel(table, first_label, scores, first_word, best_score, labels
             best_start_kernel(n_states, values, here, there, pointers, time, no_start, start)
             here, there = there, here
             for node in range(n_nodes - 1, -1, -1):
-                best_node_kernel(
-                    n_states,
-                    node,
-                    values,
-                    here,
-                    there,
-                    pointers,
-                    time + n_nodes - node,
-                    best[4 * node],
-                    best[4 * node + 1],
-                    best[4 * node + 2],
-                    best[4 * node + 3],
-                )
+                best_node_kernel(n_states, node, values, here, there, pointers, time + n_nodes - node, best)
                 here, there = there, here
         best_score[sentence] = values[here]
         if values[here] > -np.inf:
@@ -186,13 +168,12 @@ def backtrace_kernel(n_nodes, pointers, chosen, labels):
 
 
 @numba.njit(nogil=True, cache=True)
-def take_plain_kernel(table, labels, first_word, whose, n_parts, parts):
+def take_plain_kernel(table, labels, first_word, rows):
     """Take the paths that neither meet others nor part out of ``labels``: each is a mention, however one reads.
 
-    ``whose`` and ``n_parts`` of shape (n_words,) and ``parts`` of shape (n_words, most_parts, 2) get the sentence, the
-    number of parts and the parts of each; returns how many there are.
+    ``rows`` get the sentence and the parts of each; returns how many there are.
     """
-    children, n_found = table.label_children, 0
+    children, parts, n_found = table.label_children, rows.parts, 0
     for sentence in range(first_word.shape[0] - 1):
         first, last = first_word[sentence], first_word[sentence + 1]
         for start in range(first, last):
@@ -212,7 +193,7 @@ def take_plain_kernel(table, labels, first_word, whose, n_parts, parts):
                         parts[n_found, node // 2, 0] = word - first
             if not is_plain:
                 continue
-            whose[n_found], n_parts[n_found] = sentence, node // 2 + 1
+            rows.sentence[n_found], rows.n_parts[n_found] = sentence, node // 2 + 1
             n_found += 1
             labels[start, 0] = _NO_START
             word, node, child = start, 0, 0

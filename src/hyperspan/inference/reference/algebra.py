@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import heapq
 import math
+import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -37,18 +38,10 @@ def log_add(left: float, right: float) -> float:
     return left if right == -math.inf else left + math.log1p(math.exp(right - left))
 
 
-LOG_SUM: Algebra[float] = Algebra(
-    zero=-math.inf, one=0.0, plus=log_add, times=lambda left, right: left + right, weigh=lambda score, edge: score
-)
+LOG_SUM: Algebra[float] = Algebra(-math.inf, 0.0, log_add, operator.add, lambda score, edge: score)
 """Sum-product in log space: the log partition function."""
 
-COUNT: Algebra[int] = Algebra(
-    zero=0,
-    one=1,
-    plus=lambda left, right: left + right,
-    times=lambda left, right: left * right,
-    weigh=lambda score, edge: 0 if score == -math.inf else 1,
-)
+COUNT: Algebra[int] = Algebra(0, 1, operator.add, operator.mul, lambda score, edge: int(score > -math.inf))
 """Exact integers: how many outcomes there are. An edge whose score is -inf does not exist."""
 
 
@@ -69,13 +62,7 @@ def k_best(k: int) -> Algebra[Ranked]:
         pairs = ((one[0] + other[0], one[1] + other[1]) for one in left for other in right)
         return tuple(heapq.nsmallest(k, pairs, key=_best_first))
 
-    return Algebra(
-        zero=(),
-        one=((0.0, ()),),
-        plus=plus,
-        times=times,
-        weigh=lambda score, edge: () if score == -math.inf else ((score, (edge,)),),
-    )
+    return Algebra((), ((0.0, ()),), plus, times, lambda score, edge: ((score, (edge,)),) if score > -math.inf else ())
 
 
 def _best_first(ranked: tuple[float, History]) -> tuple[float, Any]:

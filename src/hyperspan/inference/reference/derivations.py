@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from hyperspan.inference.reference.algebra import Algebra
-from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP, Staircase
+from hyperspan.structures.staircase import NO_START, START, STAY, STEP, Staircase
 
 Value = TypeVar("Value")
 
@@ -35,7 +35,6 @@ def derivations_total(staircase: Staircase, scores: Sequence[Sequence[float]], a
                 value = algebra.times(value, below[node])
             if children & STEP:
                 value = algebra.times(value, below[node + 1])
-            assert children & (STAY | STEP | END)
             here[node] = algebra.plus(here[node], value)
         start = algebra.times(weights[START], here[0])
         total = algebra.times(algebra.plus(weights[NO_START], start), total)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from hyperspan.inference.automaton import Automaton
 from hyperspan.inference.numba.log_space import log_messages
+from hyperspan.inference.numba.mention_marginals import Bounds
 from hyperspan.inference.reference.automaton import arcs
 from hyperspan.mentions import Mention, Span
 from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP, Link, Staircase, links_of
@@ -26,23 +27,13 @@ def probable_paths(
     n_words: int,
     starts: Iterable[tuple[int, State]],
     extend: Callable[[State, Link, bool], tuple[float, State]],
-    threshold: float,
-    most_steps: int,
-    limit: int,
+    bounds: Bounds,
 ) -> tuple[list[tuple[Path, float]], bool]:
     """Return every path whose probability is at least the threshold, and whether the search was cut short.
 
-    Parameters
-    ----------
-    n_words : int
-    starts : iterable of (int, state)
-        Words where a mention may start, and what is known there.
-    extend : callable
-        Gets what is known at the beginning of a path, its next link and whether it is the first; returns the
-        probability of both together, and what is known then. A further link never makes a path more probable.
-    threshold : float
-    most_steps, limit : int
-        The search ends after so many links tried or paths found.
+    ``starts`` are words where a mention may start, and what is known there. ``extend`` gets what is known at the
+    beginning of a path, its next link and whether it is the first; it returns the probability of both together, and
+    what is known then. A further link never makes a path more probable. A step is a link tried.
     """
     found: list[tuple[Path, float]] = []
     n_steps = 0
@@ -54,15 +45,15 @@ def probable_paths(
             for child in (END, STAY, STEP):  # what is put here last is taken out first
                 if child != END and word + 1 == n_words:
                     continue
-                if n_steps == most_steps:
+                if n_steps == bounds.most_steps:
                     return found, True
                 n_steps += 1
                 prob, after = extend(state, (word, node, child), len(path) == 1)
-                if prob < threshold or prob == 0.0:
+                if prob < bounds.threshold or prob == 0.0:
                     continue
                 if child != END:
                     waiting.append(((*path, (word + 1, node + (child == STEP))), after))
-                elif len(found) == limit:
+                elif len(found) == bounds.limit:
                     return found, True
                 else:
                     found.append((path, prob))
@@ -72,12 +63,7 @@ def probable_paths(
 class ClampedSums:
     """Sums over the encodings of one sentence and staircase that contain given links.
 
-    Parameters
-    ----------
-    staircase : Staircase
-    automaton : Automaton
-        The staircase's.
-    scores : float64 array of shape (n_words, n_labels)
+    The automaton is the staircase's; scores have shape (n_words, n_labels).
     """
 
     def __init__(self, staircase: Staircase, automaton: Automaton, scores: NDArray[np.float64]) -> None:
@@ -96,16 +82,13 @@ class ClampedSums:
             message = self.across(message, link, is_first=link[0] == parts[0][0])
         return self._log_share(message, parts[-1][1])
 
-    def probable(self, type: str, threshold: float, most_steps: int, limit: int) -> tuple[list[Mention], bool]:
-        """Return every mention, said to be of a type, that is at least as probable as the threshold.
-
-        Also returns whether the search was cut short, after so many words advanced over or mentions found.
-        """
+    def probable(self, type: str, bounds: Bounds) -> tuple[list[Mention], bool]:
+        """Return every mention, said to be of a type, that is probable enough, and whether the search was cut short."""
         if self.messages.log_total == -np.inf:
             return [], False
-        starts = np.flatnonzero(self.messages.marginals[:, START] >= threshold).tolist()
+        starts = np.flatnonzero(self.messages.marginals[:, START] >= bounds.threshold).tolist()
         before = [(start, self.messages.log_alpha[start * self.n_phases]) for start in starts]
-        paths, was_cut = probable_paths(len(self.scores), before, self._extend, threshold, most_steps, limit)
+        paths, was_cut = probable_paths(len(self.scores), before, self._extend, bounds)
         return [self.staircase.mention(type, path, prob) for path, prob in paths], was_cut
 
     def _extend(self, message: NDArray[np.float64], link: Link, is_first: bool) -> tuple[float, NDArray[np.float64]]:
