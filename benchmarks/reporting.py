@@ -9,8 +9,8 @@ from typing import Any
 
 from benchmarks.harness import Figure, Row
 from hyperspan.cli.console import printable, say
-from hyperspan.files import writing
 from hyperspan.errors import UsageError
+from hyperspan.files import writing
 
 
 def check_output(path: Path | None) -> None:

@@ -20,7 +20,8 @@ from typing import Any
 from benchmarks.data import first_tokens
 from benchmarks.harness import Disagreement, Figure, Row
 from benchmarks.setting import Setting
-from hyperspan.features.brown import Clusters, average_mutual_information, brown_clusters, count_bigrams
+from hyperspan.features.bigrams import count_bigrams
+from hyperspan.features.brown import Clusters, average_mutual_information, brown_clusters
 
 TOKENS = (5_000, 300_000)
 CLUSTERS = (50, 1000)

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperspan.features.brown import Clusters, average_mutual_information, brown_clusters, count_bigrams
+from hyperspan.features.bigrams import count_bigrams
+from hyperspan.features.brown import Clusters, average_mutual_information, brown_clusters
 from hyperspan.features.brown_reference import brown_reference
 from strategies import words
 

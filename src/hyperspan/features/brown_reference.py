@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, pairwise
 from typing import NamedTuple
 
-from hyperspan.features.brown import log_bits
+from hyperspan.features.brown_kernels import log_bits
 
 
 class BrownReference(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
@@ -21,13 +20,14 @@ from hyperspan.inference import BatchDistribution, check_decoder, current_name
 from hyperspan.learning import Record, ThresholdCurve
 from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer.annotating import warn_of_difference, watched
+from hyperspan.recognizer.estimator import Estimator
 from hyperspan.recognizer.explanation import Explanation, explain
 from hyperspan.recognizer.linear_training import train_linear as _registers_itself  # noqa: F401
 from hyperspan.recognizer.model import Model, Training, batches
 from hyperspan.recognizer.prediction import Prediction, mentions_of, predict, with_found, with_mentions
 from hyperspan.recognizer.processes import in_processes
 from hyperspan.recognizer.serialization import read_model, write_model
-from hyperspan.recognizer.settings import Settings, check_number, check_threshold, shown
+from hyperspan.recognizer.settings import Settings, check_number, check_threshold
 from hyperspan.recognizer.summary import summarise
 from hyperspan.recognizer.training import TrainingOptions, learn, prepare, threshold_curve
 from hyperspan.scoring import Scorer
@@ -42,7 +42,7 @@ class NoWeights(ModelError, AttributeError):
         super().__init__("This Recognizer has no weights yet: call fit(...) or Recognizer.load(path) first.")
 
 
-class Recognizer:
+class Recognizer(Estimator):
     """Find mentions whose words need not be adjacent and may overlap.
 
     The constructor only stores; `fit` checks. Works with scikit-learn's ``clone`` and ``GridSearchCV``.
@@ -471,36 +471,6 @@ class Recognizer:
         recognizer = cls(**vars(settings))
         recognizer._model, recognizer._training, recognizer._missed_columns = model, training, set()
         return recognizer
-
-    # scikit-learn's manners, without needing it
-
-    @classmethod
-    def _defaults(cls) -> dict[str, Any]:
-        parameters = inspect.signature(cls.__init__).parameters
-        return {name: value.default for name, value in parameters.items() if name != "self"}
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the constructor's arguments by name."""
-        return {name: getattr(self, name) for name in self._defaults()}
-
-    def set_params(self, **params: Any) -> Recognizer:
-        """Change constructor arguments."""
-        known = self._defaults()
-        for name, value in params.items():
-            if name not in known:
-                raise UsageError(f"a Recognizer has no parameter {name!r}; expected one of {', '.join(known)}")
-            setattr(self, name, value)
-        return self
-
-    def __repr__(self) -> str:
-        defaults = self._defaults()
-        changed = [f"{name}={shown(value)}" for name, value in self.get_params().items() if value != defaults[name]]
-        return f"Recognizer({', '.join(changed)})"
-
-    def __sklearn_tags__(self) -> Any:
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(estimator_type=None, target_tags=TargetTags(required=False), input_tags=InputTags())
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._model is not None

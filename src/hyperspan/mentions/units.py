@@ -1,0 +1,303 @@
+"""What mentions are found in: sentences, documents and corpora."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from hyperspan.diagnostics import LostMention, quoted
+from hyperspan.errors import MentionError
+from hyperspan.mentions.mention import NOTHING, Mention, Span, in_order, nothing
+
+if TYPE_CHECKING:
+    from hyperspan.diagnostics import Diagnostics
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Tokens and the mentions in them, as token offsets.
+
+    Parameters
+    ----------
+    tokens : sequence of str
+        The words; none is empty.
+    mentions : iterable of Mention
+        Kept in order; none twice, none beyond the last token.
+    doc : str
+        The id of the document.
+    attributes : mapping
+        What holds for the whole sentence: ``{"section": "history", "note_type": "echo"}``.
+    columns : mapping of str to sequence of str
+        What is known of each token: ``{"pos": [...], "lemma": [...]}``.
+    offsets : sequence of (start, end), optional
+        Where each token stands in the document's text.
+    split : str
+        ``"train"``, ``"dev"``, ``"test"`` or nothing.
+    place : str
+        Where it was read, for messages: ``"notes.jsonl:12"``.
+    source : object, optional
+        What the format that read it needs to write it back unchanged.
+    lost : tuple of LostMention
+        Gold mentions that were skipped while it was read, and that count as missed: offsets that make no sense, a
+        boundary inside a word, a mention that no single sentence contains.
+
+    Examples
+    --------
+    >>> sentence = Sentence("Infarctions either water shed or embolic".split(), [Mention("Finding", [(0, 1), (2, 4)])])
+    >>> sentence.text_of(sentence.mentions[0])
+    'Infarctions … water shed'
+    """
+
+    tokens: tuple[str, ...]
+    mentions: tuple[Mention, ...] = ()
+    doc: str = ""
+    attributes: Mapping[str, Any] = field(default_factory=nothing, hash=False)
+    columns: Mapping[str, tuple[str, ...]] = field(default_factory=nothing, hash=False)
+    offsets: tuple[Span, ...] | None = None
+    split: str = field(default="", compare=False)
+    place: str = field(default="", compare=False, repr=False)
+    source: Any = field(default=None, compare=False, repr=False)
+    lost: tuple[LostMention, ...] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        if isinstance(self.tokens, str):
+            raise MentionError(f"tokens are the text {quoted(self.tokens)}; expected a sequence of words")
+        tokens = tuple(self.tokens)
+        object.__setattr__(self, "tokens", tokens)
+        if not all(tokens) or not set(map(type, tokens)) <= {str}:
+            for position, token in enumerate(tokens):
+                if not isinstance(token, str) or not token:
+                    raise MentionError(f"token {position} is {quoted(token)}; expected a text that is not empty")
+        object.__setattr__(self, "mentions", _checked_mentions(self.mentions, len(tokens), "tokens"))
+        if self.columns:
+            columns = {name: tuple(values) for name, values in self.columns.items()}
+            for name, values in columns.items():
+                if len(values) != len(tokens):
+                    raise MentionError(f"column {name!r} has {len(values)} values, but there are {len(tokens)} tokens")
+            object.__setattr__(self, "columns", columns)
+        if self.offsets is not None:
+            offsets = self.offsets
+            if type(offsets) is not tuple or not set(map(type, offsets)) <= {tuple} or set(map(len, offsets)) - {2}:
+                offsets = tuple((start, end) for start, end in offsets)
+            if len(offsets) != len(tokens):
+                raise MentionError(f"there are {len(offsets)} offsets, but {len(tokens)} tokens")
+            object.__setattr__(self, "offsets", offsets)
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def with_mentions(self, mentions: Iterable[Mention]) -> Sentence:
+        """Return the same sentence with other mentions."""
+        return replace(self, mentions=tuple(mentions))
+
+    def text_of(self, mention: Mention) -> str:
+        """Return the words of a mention, with ``…`` for every gap."""
+        return " … ".join(" ".join(self.tokens[start:end]) for start, end in mention.parts)
+
+    @property
+    def is_discontiguous(self) -> bool:
+        """Whether some mention, lost or not, has more than one part."""
+        return any(each.is_discontiguous for each in self.mentions) or any(each.is_discontiguous for each in self.lost)
+
+
+# What is frozen is written to through its slots, each by its own name: a loop over them takes longer.
+(
+    _put_tokens,
+    _put_mentions,
+    _put_doc,
+    _put_attributes,
+    _put_columns,
+    _put_offsets,
+    _put_split,
+    _put_place,
+    _put_source,
+    _put_lost,
+) = (getattr(Sentence, each.name).__set__ for each in fields(Sentence))
+
+
+def unchecked_sentence(
+    tokens: tuple[str, ...],
+    mentions: tuple[Mention, ...],
+    doc: str,
+    attributes: Mapping[str, Any],
+    offsets: tuple[Span, ...],
+    split: str,
+    place: str,
+    lost: tuple[LostMention, ...] = (),
+) -> Sentence:
+    """Make a sentence of what is known to be in form, as it is when we cut it from a text ourselves: quickly.
+
+    Examples
+    --------
+    >>> made = unchecked_sentence(("no", "fever"), (), "a", NOTHING, ((0, 2), (3, 8)), "", "")
+    >>> made == Sentence(["no", "fever"], doc="a", offsets=[(0, 2), (3, 8)])
+    True
+    """
+    sentence = object.__new__(Sentence)
+    _put_tokens(sentence, tokens)
+    _put_mentions(sentence, mentions)
+    _put_doc(sentence, doc)
+    _put_attributes(sentence, attributes)
+    _put_columns(sentence, NOTHING)
+    _put_offsets(sentence, offsets)
+    _put_split(sentence, split)
+    _put_place(sentence, place)
+    _put_source(sentence, None)
+    _put_lost(sentence, lost)
+    return sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text and the mentions in it, as character offsets.
+
+    Parameters
+    ----------
+    doc : str
+        The document's id.
+    text : str
+        The text, exactly as it was read: carriage returns are kept, because offsets count them.
+    mentions : iterable of Mention
+        Kept in order; none twice, none beyond the end of the text.
+    attributes, split, place, source, lost
+        As in `Sentence`.
+    """
+
+    doc: str
+    text: str
+    mentions: tuple[Mention, ...] = ()
+    attributes: Mapping[str, Any] = field(default_factory=nothing, hash=False)
+    split: str = field(default="", compare=False)
+    place: str = field(default="", compare=False, repr=False)
+    source: Any = field(default=None, compare=False, repr=False)
+    lost: tuple[LostMention, ...] = field(default=(), compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "mentions", _checked_mentions(self.mentions, len(self.text), "characters"))
+
+    def with_mentions(self, mentions: Iterable[Mention]) -> Document:
+        """Return the same document with other mentions."""
+        return replace(self, mentions=tuple(mentions))
+
+    def text_of(self, mention: Mention) -> str:
+        """Return the text of a mention, with ``…`` for every gap."""
+        return " … ".join(self.text[start:end] for start, end in mention.parts)
+
+    def place_of(self, mention: Mention) -> tuple[str, int | None]:
+        """Return the file and line where a mention was read, for messages; the document's own where that is unknown.
+
+        Examples
+        --------
+        >>> Document("note", "no fever", place="notes.jsonl:12").place_of(Mention("Finding", [(3, 8)]))
+        ('notes.jsonl', 12)
+        """
+        path, colon, number = self.place.rpartition(":")
+        has_line = bool(colon) and number.isascii() and number.isdigit() and len(number) < 19
+        line_of = getattr(self.source, "line_of", None)
+        line = line_of(mention) if line_of is not None else None
+        if line is None and has_line:
+            line = int(number)
+        return (path if has_line else self.place) or self.doc, line
+
+    @property
+    def is_discontiguous(self) -> bool:
+        """Whether some mention, lost or not, has more than one part."""
+        return any(each.is_discontiguous for each in self.mentions) or any(each.is_discontiguous for each in self.lost)
+
+
+_fill_document = tuple(getattr(Document, each.name).__set__ for each in fields(Document))
+
+
+def unchecked_document(document: Document, mentions: tuple[Mention, ...]) -> Document:
+    """Return a document with other mentions that are known to be in order and inside its text: quickly.
+
+    Examples
+    --------
+    >>> document = Document("a", "no fever")
+    >>> found = (Mention("Finding", [(3, 8)]),)
+    >>> unchecked_document(document, found) == document.with_mentions(found)
+    True
+    """
+    made = object.__new__(Document)
+    values = (
+        document.doc,
+        document.text,
+        mentions,
+        document.attributes,
+        document.split,
+        document.place,
+        document.source,
+        document.lost,
+    )
+    for fill, value in zip(_fill_document, values, strict=True):
+        fill(made, value)
+    return made
+
+
+Unit: TypeAlias = Sentence | Document
+"""What corpora are made of: sentences where a format brings tokens, documents where it brings text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Sentences or documents, in order, with what was found wrong while reading them.
+
+    Examples
+    --------
+    >>> corpus = Corpus([Sentence(["no", "fever"], [Mention("Finding", [(1, 2)])], split="train")])
+    >>> len(corpus), corpus.n_mentions, corpus.splits
+    (1, 1, ('train',))
+    """
+
+    units: tuple[Unit, ...]
+    diagnostics: Diagnostics | None = field(default=None, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "units", tuple(self.units))
+
+    def __len__(self) -> int:
+        return len(self.units)
+
+    def __iter__(self) -> Iterator[Unit]:
+        return iter(self.units)
+
+    @property
+    def n_mentions(self) -> int:
+        """How many mentions there are."""
+        return sum(len(unit.mentions) for unit in self.units)
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types that occur, in alphabetical order."""
+        return tuple(sorted({mention.type for unit in self.units for mention in unit.mentions}))
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """The splits that occur, in order of appearance."""
+        return tuple(dict.fromkeys(unit.split for unit in self.units if unit.split))
+
+    def split(self, name: str) -> Corpus:
+        """Return the sentences or documents of one split."""
+        return Corpus(tuple(unit for unit in self.units if unit.split == name), self.diagnostics)
+
+    def discontiguous(self) -> Corpus:
+        """Return the sentences or documents with a discontiguous mention: the *discontiguous subset*."""
+        return Corpus(tuple(unit for unit in self.units if unit.is_discontiguous), self.diagnostics)
+
+
+def _checked_mentions(mentions: Iterable[Mention], length: int, unit: str) -> tuple[Mention, ...]:
+    ordered = in_order(mentions)
+    for before, after in pairwise(ordered):
+        if before.parts == after.parts and before.type == after.type:
+            raise MentionError(
+                f"the {after.type!r} mention {list(after.parts)} is there twice; a mention is given once"
+            )
+    for mention in ordered:
+        if mention.parts[-1][1] > length:
+            raise MentionError(
+                f"the {mention.type!r} mention {list(mention.parts)} ends at {mention.end}, "
+                f"but there are only {length} {unit}"
+            )
+    return ordered
