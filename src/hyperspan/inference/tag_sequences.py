@@ -34,7 +34,7 @@ N_SAMPLES = 200
 LEAST_PROB = 0.001
 """Runs that are less probable are never looked for: this bounds time and memory."""
 
-_ROOM = 65_536
+_ROOM = 100  # rows for each word: enough for nearly all sentences, and what is not written takes no memory
 _LARGEST = np.iinfo(np.int64).max
 _SEED = 0
 
@@ -223,10 +223,10 @@ class TagSequences(BatchDistribution[Linear]):
         return np.concatenate(found), share
 
 
-def _written(kernel: Callable[..., int], *arguments: object) -> Rows:
+def _written(kernel: Callable[..., int], messages: ChainMessages, *arguments: object) -> Rows:
     """Return the rows that a kernel writes, with as much room as it takes."""
-    rows = np.empty((_ROOM, WIDTH), dtype=np.int32)
-    while (n_rows := kernel(*arguments, rows)) < 0:
+    rows = np.empty((_ROOM * len(messages.alpha), WIDTH), dtype=np.int32)
+    while (n_rows := kernel(messages, *arguments, rows)) < 0:
         rows = np.empty((4 * len(rows), WIDTH), dtype=np.int32)
     return rows[:n_rows]
 
