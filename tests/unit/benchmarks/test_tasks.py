@@ -19,7 +19,7 @@ from benchmarks.tasks import TASKS, brown, features, limit, prediction, run, sta
 from benchmarks.tasks.lexicon import categories_reference, made_up
 from benchmarks.tasks.training import time_to
 from hyperspan import Sentence, corpora
-from hyperspan.errors import UsageError
+from hyperspan.errors import UsageError, install_command
 
 TINY = 300
 
