@@ -73,7 +73,7 @@ def test_a_missing_extra_says_how_to_install_it():
 def test_what_to_install_is_named_so_that_it_works_wherever_we_came_from():
     words = shlex.split(install_command("serve"))
     assert words[:4] == [sys.executable, "-m", "pip", "install"]
-    assert [word.partition(">")[0] for word in words[4:]] == ["fastapi", "uvicorn"]
+    assert [word.partition(">")[0] for word in words[4:]] == ["fastapi", "h11", "starlette", "uvicorn"]
     assert shlex.split(install_command("nothing"))[4:] == ["hyperspan[nothing]"]
 
 
