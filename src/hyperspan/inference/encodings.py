@@ -21,7 +21,7 @@ from hyperspan.inference.outcomes import Outcome, bounded, most_probable
 from hyperspan.inference.reference.mention_marginals import ClampedSums
 from hyperspan.inference.scores import ScoreBatch
 from hyperspan.inference.sums import Sums, sums_over
-from hyperspan.mentions import Mention, in_order
+from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
 from hyperspan.structures.hypergraph import Block
 from hyperspan.structures.staircase import NO_START, START
@@ -174,9 +174,10 @@ class Encodings(BlockDistribution):
         rows = joined_rows([*tables, others])
         found: list[list[Mention]] = [[] for _ in range(self.batch.n_sentences)]
         rows._replace(prob=self._probs(rows)).append_to(found, self.structure)
-        decoded = [Decoded(in_order(here)) for here in found]
+        decoded = list(map(Decoded.ordered, found))
         for sentence, here in rest.items():
-            decoded[sentence] = replace(here, mentions=decoded[sentence].mentions)
+            whole = decoded[sentence]
+            decoded[sentence] = replace(here, mentions=whole.mentions, truncated=here.truncated or whole.truncated)
         return decoded
 
     def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:

@@ -23,7 +23,7 @@ from hyperspan.inference.numba.tag_readings import MOST_PARTS, WIDTH, Rows, part
 from hyperspan.inference.numba.tag_samples import linked_kernel, pool_of
 from hyperspan.inference.numba.viterbi import best_tags_of
 from hyperspan.inference.outcomes import Outcome, most_probable, score_of
-from hyperspan.mentions import Mention, in_order, unchecked_mention
+from hyperspan.mentions import Mention, unchecked_mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
 from hyperspan.structures.linear import Linear
 from hyperspan.structures.structure import Encoding, check_type
@@ -157,7 +157,7 @@ class TagSequences(BatchDistribution[Linear]):
         if reading != "enough":
             return super().read_best(reading)
         rows = read_tags(self.structure, self._best_tags()[1], self.batch.first_word)
-        return [Decoded(in_order(here)) for here in self._mentions(rows, self._probs(rows))]
+        return list(map(Decoded.ordered, self._mentions(rows, self._probs(rows))))
 
     def _mentions(self, rows: Rows, probs: Numbers) -> list[list[Mention]]:
         """Return the mentions of each sentence, given as rows."""

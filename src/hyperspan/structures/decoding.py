@@ -38,6 +38,12 @@ class Decoded:
     is_exact: bool = True
 
     @classmethod
+    def ordered(cls, mentions: Iterable[Mention], limit: int = MOST_MENTIONS) -> Decoded:
+        """Return mentions put in order, the first so many of them."""
+        found = in_order(mentions)
+        return cls(found[:limit], len(found) > limit)
+
+    @classmethod
     def first(cls, mentions: Iterable[Mention], limit: int) -> Decoded:
         """Return the first so many mentions, put in order."""
         found = list(islice(mentions, limit + 1))

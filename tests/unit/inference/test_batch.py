@@ -235,3 +235,15 @@ def test_questions_that_cannot_be_answered(name: str, over: str) -> None:
             call(0)
     with pytest.raises(StructureError, match="limit is 0; expected at least 1"):
         found.probable(limit=0)
+
+
+@pytest.mark.parametrize("decoder", ["probable", "enough", "all"])
+@pytest.mark.parametrize("name", ["linear", "shared"])
+def test_a_sentence_yields_a_thousand_mentions_at_the_most(name: str, decoder: str) -> None:
+    made = structure(name, ["Finding"], 2)
+    mentions = [Mention("Finding", [(word, word + 1)]) for word in range(1_100)]
+    scores = np.zeros((1_100, made.n_labels))
+    for word, label in made.encode(mentions, 1_100).encoding:
+        scores[word, label] = 9.0
+    (decoded,) = DECODERS[decoder](distribution(made, ScoreBatch.of_sentence(scores)), 0.3)
+    assert (len(decoded.mentions), decoded.truncated) == (1_000, True)
