@@ -14,6 +14,9 @@ from hyperspan.structures import Structure
 BATCH_WORDS = 4_096
 """About how many words are worked on at a time: it bounds memory, and nothing else depends on it."""
 
+MOST_SCORES = 1 << 23
+"""A batch has at most about so many scores, words times labels: 64 MB, however many types there are."""
+
 AnyUnit = TypeVar("AnyUnit", bound=Unit)
 
 
@@ -34,6 +37,11 @@ class Model:
     structure: Structure
     distribution: str
     scorer: Scorer
+
+    @property
+    def batch_words(self) -> int:
+        """About how many words are scored at a time: fewer, where there are very many labels."""
+        return max(1, min(BATCH_WORDS, MOST_SCORES // self.structure.n_labels))
 
     def over(self, batch: ScoreBatch) -> BatchDistribution[Any]:
         """Return the distribution over the outcomes of sentences, given their scores."""

@@ -42,7 +42,7 @@ def predict(
 ) -> Iterator[Prediction]:
     """Yield what is predicted for each of some annotated sentences, in batches that bound memory."""
     decoder = check_decoder(decode)
-    for sentences_here in batches(sentences):
+    for sentences_here in batches(sentences, model.batch_words):
         batch = model.scorer.scores(sentences_here)
         decoded = decode_batch(model, batch, decoder, threshold)
         alternatives = _alternatives(model, batch, top) if top else [()] * batch.n_sentences

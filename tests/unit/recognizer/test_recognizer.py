@@ -19,9 +19,10 @@ from hyperspan.features import TemplateSet
 from hyperspan.inference.registry import _tell_old_name
 from hyperspan.learning import DEFAULT_THRESHOLD, L2_CHOICES
 from hyperspan.mentions import Document, Mention, Sentence, Unit
-from hyperspan.recognizer import LONGEST_SENTENCE, Prediction, Recognizer
+from hyperspan.recognizer import LONGEST_SENTENCE, Model, Prediction, Recognizer
 from hyperspan.recognizer.checkpoint import Interrupted
-from hyperspan.scoring.linear import NAMED
+from hyperspan.scoring.linear import NAMED, LinearScorer
+from hyperspan.structures import structure
 from hyperspan.text import as_sentences, join_sentences
 
 QUICK = {"max_components": 2, "max_iterations": 25, "n_threads": 1}
@@ -577,3 +578,9 @@ def test_several_processes_find_the_same(trained, monkeypatch):
         assert list(trained.find_in(units, top=2, n_workers=2)) == list(trained.find_in(units, top=2))
     with pytest.raises(UsageError, match="n_workers is 0; expected a whole number from 1"):
         next(iter(trained.annotate(TEST, n_workers=0)))
+
+
+@pytest.mark.parametrize(("n_types", "n_words"), [(1, 4_096), (15, 4_096), (1_000, 335)])
+def test_batches_are_small_where_there_are_very_many_labels(n_types: int, n_words: int):
+    written_as = structure("shared", [f"T{number}" for number in range(n_types)], 3)
+    assert Model(written_as, "encodings", LinearScorer).batch_words == n_words  # type: ignore[arg-type]
