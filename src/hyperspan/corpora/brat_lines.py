@@ -230,9 +230,6 @@ class CoveredText:
             return False
         return "".join(self._squeezed[start:end] for start, end in inner) == recorded
 
-    def _in_squeezed(self, offset: int) -> int:
-        return offset - bisect_left(self._blanks, offset)
-
     def first_line(self, spans: Sequence[Span]) -> list[Span]:
         """Return the spans up to the first line break that they cover."""
         kept: list[Span] = []
