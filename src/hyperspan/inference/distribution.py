@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
+from hyperspan.inference import outcomes
 from hyperspan.inference.outcomes import Outcome, bounded, with_probs
 from hyperspan.inference.scores import ScoreBatch
 from hyperspan.mentions import Mention
@@ -125,9 +126,14 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
             return Decoded(outcome.mentions, outcome.truncated)
         return self.structure.decode(outcome.edges, reading)
 
+    @property
+    def most_steps(self) -> int:
+        """How many words may be gone over to give the mentions of one sentence their probabilities."""
+        return outcomes.MOST_STEPS
+
     def read_best(self, reading: Reading) -> list[Decoded]:
         """Return the mentions of the best outcome of each sentence, with their probabilities."""
-        decoded = [bounded(self.read(outcome, reading)) for outcome in self.best()]
+        decoded = [bounded(self.read(outcome, reading), self.most_steps) for outcome in self.best()]
         probs = self.mention_probs([here.mentions for here in decoded])
         return [with_probs(here, of_sentence) for here, of_sentence in zip(decoded, probs, strict=True)]
 

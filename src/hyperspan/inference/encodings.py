@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
+from hyperspan.inference import outcomes
 from hyperspan.inference.automaton import staircase_automaton
 from hyperspan.inference.blocks import BlockDistribution
 from hyperspan.inference.distribution import NO_OUTCOME, check_at_least_one
@@ -25,9 +26,6 @@ from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
 from hyperspan.structures.hypergraph import Block
 from hyperspan.structures.staircase import NO_START, START
-
-MOST_STEPS = 200_000
-"""How many words the search for probable mentions may advance over in one sentence and block of up to three parts."""
 
 _NODES_OF_THREE_PARTS = 5
 _ROOM = 4_096
@@ -91,6 +89,10 @@ class Encodings(BlockDistribution):
             yield [Outcome(0.0, edges_of(labels, block.first_label)) for labels in samples]
 
     # Mentions
+
+    @property
+    def most_steps(self) -> int:
+        return steps_for(max(block.staircase.n_nodes for block in self.structure.blocks))
 
     def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
         check_at_least_one("limit", limit)
@@ -166,7 +168,7 @@ class Encodings(BlockDistribution):
             tables.append(rows.chosen(slice(n_found)))
             self._append_edges(tangled, block, labels, labels > NO_START)
         rest = {
-            sentence: bounded(self.structure.decode(tuple(edges), "enough"))
+            sentence: bounded(self.structure.decode(tuple(edges), "enough"), self.most_steps)
             for sentence, edges in enumerate(tangled)
             if edges
         }
@@ -244,4 +246,4 @@ class Encodings(BlockDistribution):
 
 def steps_for(n_nodes: int) -> int:
     """Return how many words a search may advance over: fewer where a word costs more, with more than three parts."""
-    return MOST_STEPS >> max(0, n_nodes - _NODES_OF_THREE_PARTS)
+    return outcomes.MOST_STEPS >> max(0, n_nodes - _NODES_OF_THREE_PARTS)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.inference import outcomes
 from hyperspan.inference.blocks import BlockDistribution
 from hyperspan.inference.distribution import check_at_least_one
 from hyperspan.inference.numba.derivations import derivations_block_kernel, inside_kernel
@@ -30,9 +31,6 @@ from hyperspan.structures.structure import Encoded
 
 MOST_TREE_NODES = 100_000
 """How large a derivation may grow; larger ones are cut and flagged."""
-
-MOST_STEPS = 200_000
-"""How many links the search for probable mentions may try in one sentence and block."""
 
 START_PRIOR, GAP_PRIOR, CHILD_PRIOR = -4.0, -4.0, -6.0
 """Where weights start under ``mention-sets``: starting a mention, opening a gap, and each further child are rare."""
@@ -306,7 +304,7 @@ class _BlockDerivations:
             prob = min(1.0, so_far * superset_probs[link])
             return prob, prob
 
-        paths, was_cut = probable_paths(len(self.scores), starts, extend, Bounds(threshold, MOST_STEPS, limit))
+        paths, was_cut = probable_paths(len(self.scores), starts, extend, Bounds(threshold, outcomes.MOST_STEPS, limit))
         return [self.block.staircase.mention(self.block.type, path, prob) for path, prob in paths], was_cut
 
 

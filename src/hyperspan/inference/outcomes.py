@@ -13,8 +13,11 @@ from hyperspan.mentions import Mention, in_order, unchecked_mention
 from hyperspan.structures.decoding import Decoded
 from hyperspan.structures.structure import Encoding
 
-MOST_WORK = 1_000_000
-"""How many words are gone over to give the mentions of one sentence their probabilities: a second or two."""
+MOST_STEPS = 200_000
+"""How many words are gone over in one sentence to find probable mentions, or to give mentions their probabilities.
+
+That is for up to three parts; where a word costs more, they are fewer.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +75,12 @@ def most_probable(found: list[Mention], limit: int, truncated: bool = False) -> 
     return Decoded(in_order(kept), truncated or len(found) > limit)
 
 
-def bounded(decoded: Decoded) -> Decoded:
-    """Return no more mentions than can be given their probability in some seconds."""
-    work = 0
+def bounded(decoded: Decoded, most_steps: int) -> Decoded:
+    """Return no more mentions than can be given their probability by going over so many words."""
+    n_steps = 0
     for place, mention in enumerate(decoded.mentions):
-        work += mention.end - mention.start
-        if place and work > MOST_WORK:
+        n_steps += mention.end - mention.start
+        if place and n_steps > most_steps:
             return Decoded(decoded.mentions[:place], truncated=True)
     return decoded
 

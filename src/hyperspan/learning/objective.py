@@ -8,6 +8,8 @@ the result is the same whatever the number of threads.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +37,9 @@ from hyperspan.threads import run
 
 CHUNK_SCORES = 1 << 17
 """How many scores (words times labels) a chunk has at the most, unless one sentence has more."""
+
+WAITING_TRANSITIONS = 1 << 22
+"""How many numbers by transition wait to be summed at the most: each chunk has as many as there are pairs of tags."""
 
 N_TASKS = 16
 """Into how many pieces of about equal work rows and groups are cut, for threads to take."""
@@ -176,17 +181,30 @@ class Objective:
 
         squares = run(self.n_threads, scale, len(self._tasks_of_rows) - 1)
         run(self.n_threads, score_groups, len(self._tasks_of_groups) - 1)
-        parts = run(self.n_threads, lambda chunk: self._chunk(chunk, bias, transitions), len(self._chunks))
-        run(self.n_threads, sum_residuals, len(self._tasks_of_groups) - 1)
-        run(self.n_threads, add_up, len(self._tasks_of_rows) - 1)
         value = self.l2 * (dot_kernel(shared_weight, shared_weight) + sum(squares))
         shared = 2.0 * self.l2 * shared_weight
-        for loss, by_label, by_transition in parts:
+        for loss, by_label, by_transition in self._all_chunks(bias, transitions):
             value += loss
             shared[:n_labels] -= np.where(self.structure.weightless_labels, 0.0, by_label)
             shared[n_labels:] += by_transition.reshape(-1)
+        run(self.n_threads, sum_residuals, len(self._tasks_of_groups) - 1)
+        run(self.n_threads, add_up, len(self._tasks_of_rows) - 1)
         gradient[:n_shared] = self._preconditioner[:n_shared] * shared
         return value, gradient
+
+    def _all_chunks(
+        self, bias: NDArray[np.float64], transitions: NDArray[np.float64]
+    ) -> Iterator[tuple[float, NDArray[np.float64], NDArray[np.float64]]]:
+        """Yield what `_chunk` returns for every chunk, in order; never are too many of them there at once."""
+
+        def work(chunks: range, number: int) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
+            return self._chunk(chunks[number], bias, transitions)
+
+        n_chunks = len(self._chunks)
+        at_once = max(self.n_threads, WAITING_TRANSITIONS // max(1, self.parameters.n_transitions))
+        for first in range(0, n_chunks, at_once):
+            chunks = range(first, min(n_chunks, first + at_once))
+            yield from run(self.n_threads, partial(work, chunks), len(chunks))
 
     def _chunk(
         self, chunk: int, bias: NDArray[np.float64], transitions: NDArray[np.float64]
@@ -230,9 +248,10 @@ def _preconditioner(features: FeatureBlock, gold: Gold, parameters: Parameters) 
     varies = share * (1.0 - share)
     n_uses = np.bincount(features.feature, minlength=len(parameters.row_of_feature))
     n_uses_of_row = np.bincount(parameters.row_of_feature, n_uses, minlength=parameters.n_rows)
+    of_transitions = np.outer(share, share).reshape(-1) if parameters.n_transitions else np.empty(0)
     steepness = [
         n_words * varies,
-        n_words * np.outer(share, share).reshape(-1)[: parameters.n_transitions],
+        n_words * of_transitions,
         np.repeat(n_uses_of_row, np.diff(parameters.first_pair)) * varies[parameters.pair_label],
     ]
     return np.cbrt(1.0 / (2.0 + np.concatenate(steepness))).astype(np.float32)

@@ -8,7 +8,7 @@ import pytest
 from brute_force import all_mentions
 from enumeration import FOR_ENCODINGS, THREE_PARTS, batch_of, case_name, chi_square, enumeration, random_scores, single
 from hyperspan import Mention
-from hyperspan.inference import distribution, encodings, sums
+from hyperspan.inference import distribution, encodings, outcomes, sums
 from hyperspan.inference.automaton import staircase_automaton
 from hyperspan.inference.numba.mention_marginals import Bounds
 from hyperspan.inference.reference.algebra import LOG_SUM
@@ -246,7 +246,7 @@ def test_limits_are_kept_and_told_where_logs_do_the_work() -> None:
 
 
 def test_a_search_that_takes_too_long_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encodings, "MOST_STEPS", 50)
+    monkeypatch.setattr(outcomes, "MOST_STEPS", 50)
     made = structure("shared", ["Finding"])
     (cut,) = single(made, np.zeros((20, made.n_labels))).probable(0.0)
     assert cut.truncated

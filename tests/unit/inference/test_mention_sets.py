@@ -10,7 +10,7 @@ import pytest
 from enumeration import FOR_MENTION_SETS, THREE_PARTS, batch_of, case_name, chi_square, enumeration, random_scores
 from enumeration import single as one_sentence
 from hyperspan import Mention
-from hyperspan.inference import DECODERS, distribution, mention_sets
+from hyperspan.inference import DECODERS, distribution, mention_sets, outcomes
 from hyperspan.structures import structure
 
 pytestmark = pytest.mark.kernel
@@ -116,7 +116,7 @@ def test_probable_finds_exactly_the_mentions_above_the_threshold(made, n_words: 
 
 def test_astronomically_many_mentions_are_cut_and_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(mention_sets, "MOST_TREE_NODES", 2_000)
-    monkeypatch.setattr(mention_sets, "MOST_STEPS", 20_000)
+    monkeypatch.setattr(outcomes, "MOST_STEPS", 20_000)
     made, n_words = structure("shared", ["Finding"]), 80
     found = single(made, np.zeros((n_words, made.n_labels)))
     n_mentions = sum(comb(n_words + 1, 2 * parts) for parts in (1, 2, 3))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -15,6 +18,7 @@ from hyperspan.mentions import Mention, Sentence
 from hyperspan.scoring.parameters import Parameters
 from hyperspan.scoring.weight_table import WeightTable
 from hyperspan.structures import Structure, structure
+from hyperspan.threads import run
 
 TEMPLATES = TemplateSet.parse('[words]\nhere = "word[0]"\nbefore = "word[-1]"\nbias = "bias"\nsuffix = "suffix2[0]"')
 
@@ -205,3 +209,38 @@ def test_vectors_are_added_and_multiplied():
         total = left.copy()
         add_kernel(total, -2.5, right)
         np.testing.assert_allclose(total, left - 2.5 * right)
+
+
+def test_memory_is_in_proportion_to_weights_not_to_pairs_of_labels() -> None:
+    """A thousand types, 25,000 labels, once took 5 GB: a number for every pair of labels, which only tags have."""
+    sentences = [Sentence([f"w{number}", f"t{number}"], [Mention(f"T{number}", [(0, 1)])]) for number in range(1_000)]
+    tracemalloc.start()
+    chosen, block, parameters, function = prepared("shared", "encodings", sentences, max_components=3, frequent=10)
+    value, gradient = function(np.zeros(parameters.n_weights))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert chosen.n_labels == 25_000
+    assert np.isfinite(value)
+    assert len(gradient) == parameters.n_weights
+    n_residuals = block.n_tokens * len(parameters.dense_label)
+    assert peak < 100 * (parameters.n_weights + n_residuals + objective.CHUNK_SCORES)
+
+
+def test_not_too_many_chunks_wait_to_be_summed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each chunk has a number for every pair of tags: with many types and many chunks they once filled the memory."""
+    monkeypatch.setattr(objective, "CHUNK_SCORES", 1)
+    _, _, parameters, function = prepared("linear", "encodings", [*FEW, *FEW])
+    weights = np.random.default_rng(0).normal(size=parameters.n_weights)
+    wanted = function(weights)
+    asked: list[int] = []
+
+    def run_and_count(n_threads: int, work: Any, n_tasks: int) -> list[Any]:
+        asked.append(n_tasks)
+        return run(n_threads, work, n_tasks)
+
+    monkeypatch.setattr(objective, "run", run_and_count)
+    monkeypatch.setattr(objective, "WAITING_TRANSITIONS", 2 * parameters.n_transitions)
+    value, gradient = function(weights)
+    assert value == wanted[0]
+    np.testing.assert_array_equal(gradient, wanted[1])
+    assert asked.count(2) >= 4

@@ -311,8 +311,8 @@ def test_the_work_on_probabilities_is_bounded(monkeypatch):
     (whole,) = recognizer.find([long], decode="all")
     assert len(whole.mentions) > 3
     assert not whole.truncated
-    for most_work, n_kept in ((0, 1), (10**9, len(whole.mentions))):
-        monkeypatch.setattr("hyperspan.inference.outcomes.MOST_WORK", most_work)
+    for most_steps, n_kept in ((0, 1), (10**9, len(whole.mentions))):
+        monkeypatch.setattr("hyperspan.inference.outcomes.MOST_STEPS", most_steps)
         (found,) = recognizer.find([long], decode="all")
         assert found.mentions == whole.mentions[:n_kept]
         assert found.truncated == (n_kept < len(whole.mentions))
