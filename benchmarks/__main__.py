@@ -12,6 +12,7 @@ import typer
 from benchmarks import compare as comparing
 from benchmarks import load as loading
 from benchmarks import results as scoring
+from benchmarks import thresholds as choosing
 from benchmarks.harness import environment
 from benchmarks.reporting import check_output, figures_of, print_rows, write
 from benchmarks.setting import Setting
@@ -132,6 +133,28 @@ def results(
             print(scoring.HEAD, flush=True)
         rows.append(row)
         print(scoring.row_text(row), flush=True)
+    write(output, {"env": environment(2, ("numpy", "numba", "scipy")), "rows": rows})
+
+
+@app.command()
+def thresholds(
+    data: DataOption = "demo",
+    structure: Annotated[str, typer.Option("--structure", help="Which structure.")] = "shared",
+    types: Annotated[str, typer.Option("--types", help="Keep mentions of these types only, with commas between.")] = "",
+    cuts: Annotated[int, typer.Option("--cuts", min=1, help="How often the development data is cut in two.")] = 200,
+    max_iterations: Annotated[int, typer.Option("--max-iterations", min=1, help="Of the training.")] = 60,
+    seed: SeedOption = 0,
+    output: OutputOption = None,
+) -> None:
+    """Choose the threshold on some development sentences and score it on others, beside that of the highest F1."""
+    check_output(output)
+    train, dev = choosing.splits(data, frozenset(types.split(",")) if types else None)
+    say.info(f"training on {len(train):,} sentences")
+    rows = []
+    print(choosing.HEAD, flush=True)
+    for row in choosing.measure(choosing.curve_of(train, dev, structure, max_iterations), cuts, seed):
+        rows.append(row._asdict())
+        print(choosing.row_text(row), flush=True)
     write(output, {"env": environment(2, ("numpy", "numba", "scipy")), "rows": rows})
 
 

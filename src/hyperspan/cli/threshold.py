@@ -51,9 +51,9 @@ def threshold(
 ) -> None:
     """Print precision, recall and F1 by threshold, and the threshold to take.
 
-    Without --precision or --recall it is the one that training would take: of all whose F score is within one standard
-    error of the best, the one nearest to what is best for calibrated probabilities, half of F1. The exit code is 1 if
-    no threshold has the precision or recall that is asked for.
+    Without --precision or --recall it is the one that training would take: the one with the best F score, drawn towards
+    what is best for calibrated probabilities, half of F1, by as much as the data leave open. The exit code is 1 if no
+    threshold has the precision or recall that is asked for.
 
     Example: hyperspan threshold notes.model notes/dev.jsonl --precision 0.9 --set
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hyperspan.learning import DEFAULT_THRESHOLD, ThresholdCurve
+from hyperspan.learning import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, ThresholdCurve
 from hyperspan.mentions import Mention
 
 
@@ -70,3 +70,31 @@ def test_thresholds_with_a_precision_or_a_recall():
     assert curve.row(high)["recall"] >= 0.8 > curve.row(high + 0.01)["recall"]
     assert curve.at_precision(1.1) is None
     assert curve.at_recall(1.1) is None
+
+
+def test_it_lies_between_the_best_ones_and_half_of_f1():
+    for seed in range(10):
+        curve = calibrated(80, seed, power=2.0)
+        best = curve._best_of_resamples(1.0, curve.thresholds >= 0.1).mean()
+        low, high = sorted((best, curve.best_f1 / 2))
+        assert low - 0.006 <= curve.choose() <= high + 0.006
+
+
+def test_one_standard_error_away_it_goes_half_of_the_way(monkeypatch):
+    curve = calibrated(2_000)
+    half = curve.best_f1 / 2
+    for distance, error, wanted in ((0.2, 0.2, 0.1), (-0.1, 0.05, -0.08), (0.3, 0.0, 0.3), (0.0, 0.1, 0.0)):
+        best = half + distance + error * np.array([-1.0, 1.0]) / np.sqrt(2.0)
+        monkeypatch.setattr(ThresholdCurve, "_best_of_resamples", lambda *_, best=best: best)
+        assert curve.choose() == pytest.approx(half + wanted, abs=0.0051)
+
+
+def test_of_equal_ones_the_middle_is_taken():
+    curve = ThresholdCurve.of([[mention(0)]] * 30, [[mention(0, 0.8), mention(1, 0.4)]] * 30)
+    assert curve.choose() == pytest.approx(0.605, abs=0.0051)
+
+
+def test_it_is_never_below_the_lowest_that_tuning_looks_at():
+    gold, low, high = [[mention(0)]] * 50, [mention(0, 0.05)], [mention(0, 0.11)]
+    assert ThresholdCurve.of(gold, [low] * 50, 0.02).choose() == DEFAULT_THRESHOLD
+    assert ThresholdCurve.of(gold, [low] * 45 + [high] * 5, 0.02).choose() >= LOWEST_THRESHOLD
