@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from browser.names import EVIL, EVIL_TYPES
+from browser.views import opened
 from examples import EXAMPLES, MOUTH
 from hyperspan import Mention, Recognizer, Sentence
 from hyperspan.corpora import demo
@@ -180,6 +181,6 @@ def pages(browser: sync_api.Browser, address: str) -> Iterator[Pages]:
 
 
 @pytest.fixture
-def page(pages: Pages) -> sync_api.Page:
-    """The page in a window of common size."""
-    return pages.open()
+def page(pages: Pages, request: pytest.FixtureRequest) -> sync_api.Page:
+    """The page in a window of common size, or in those of `page_in_four_views`."""
+    return opened(pages, request.param) if hasattr(request, "param") else pages.open()

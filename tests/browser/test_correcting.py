@@ -9,7 +9,7 @@ import zipfile
 
 from browser.driving import TONGUE, Page, expect, find, give_files, labels, set_threshold, wait
 from browser.test_files import ANN, TEXT, saved
-from browser.views import in_two_views, opened
+from browser.views import in_four_views, page_in_four_views
 from hyperspan.corpora.reading import read
 
 
@@ -30,9 +30,8 @@ def words_of(mention: dict, text: str = TONGUE) -> str:
     return " … ".join(text[start:end] for start, end in mention["spans"])
 
 
-@in_two_views
-def test_accepted_and_rejected_mentions_are_marked_and_saved(pages, view):
-    page = opened(pages, view)
+@page_in_four_views
+def test_accepted_and_rejected_mentions_are_marked_and_saved(page):
     find(page, TONGUE)
     n_found = len(mentions(page))
     label_of(page, "mouth", "Anatomy").click()
@@ -53,9 +52,8 @@ def test_accepted_and_rejected_mentions_are_marked_and_saved(pages, view):
     expect(page.locator("#corrected")).to_have_text("You accepted 1 ★ and rejected 0 ⊘.")
 
 
-@in_two_views
-def test_the_type_is_changed(pages, view):
-    page = opened(pages, view)
+@page_in_four_views
+def test_the_type_is_changed(page):
     find(page, TONGUE)
     label_of(page, "mouth", "Anatomy").click()
     page.locator(".panel select").select_option("Drug")
@@ -66,9 +64,16 @@ def test_the_type_is_changed(pages, view):
     assert ("Anatomy", "mouth") not in {(mention["type"], words_of(mention)) for mention in mentions(page)}
 
 
+def ends(page: Page, selector: str, first: str, last: str) -> list[tuple[float, float]]:
+    """Bring words into the window, and return where the first and the last one are."""
+    words = [page.locator(selector, has_text=re.compile(f"^{word}$")).first for word in (first, last)]
+    words[0].evaluate("(word) => word.scrollIntoView({ block: 'center' })")
+    boxes = [word.bounding_box() for word in words]
+    return [(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes]
+
+
 def drag(page: Page, selector: str, first: str, last: str) -> None:
-    boxes = [page.locator(selector, has_text=re.compile(f"^{word}$")).first.bounding_box() for word in (first, last)]
-    (start, end) = ((box["x"] + box["width"] / 2, box["y"] + box["height"] / 2) for box in boxes)
+    start, end = ends(page, selector, first, last)
     page.mouse.move(*start)
     page.mouse.down()
     page.mouse.move((start[0] + end[0]) / 2, (start[1] + end[1]) / 2)
@@ -76,6 +81,16 @@ def drag(page: Page, selector: str, first: str, last: str) -> None:
     page.mouse.up()
 
 
+def drag_finger(page: Page, selector: str, first: str, last: str) -> None:
+    (x, y), (last_x, last_y) = ends(page, selector, first, last)
+    device = page.context.new_cdp_session(page)
+    for kind, share in (("touchStart", 0.0), ("touchMove", 0.3), ("touchMove", 0.7), ("touchMove", 1.0)):
+        place = {"x": x + share * (last_x - x), "y": y + share * (last_y - y)}
+        device.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [place]})
+    device.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+
+
+@page_in_four_views
 def test_words_are_dragged_over_to_make_a_mention_of_two_parts(page):
     find(page, TONGUE)
     page.locator("#correct").click()
@@ -95,9 +110,23 @@ def test_words_are_dragged_over_to_make_a_mention_of_two_parts(page):
     )
 
 
-@in_two_views
-def test_words_are_added_and_removed_in_the_panel(pages, view):
-    page = opened(pages, view)
+@in_four_views
+def test_a_finger_is_as_good_as_a_mouse(pages, view):
+    page = pages.open(width=view[0], height=900, color_scheme=view[1], has_touch=True)
+    find(page, TONGUE)
+    page.locator("#correct").tap()
+    drag_finger(page, "#sentences .token", "on", "tongue")
+    expect(page.locator(".panel")).to_have_attribute("aria-label", "New mention")
+    pressed = page.locator(".switch-word[aria-pressed=true]")
+    assert pressed.all_inner_texts() == ["on", "his", "tongue"]
+    page.locator(".switch-word", has_text=re.compile("^on$")).tap()
+    assert pressed.all_inner_texts() == ["his", "tongue"]
+    page.locator(".panel").get_by_role("button", name="Add").tap()
+    assert [words_of(mention) for mention in mentions(page) if "prob" not in mention] == ["his tongue"]
+
+
+@page_in_four_views
+def test_words_are_added_and_removed_in_the_panel(page):
     find(page, TONGUE)
     label_of(page, "mouth", "Anatomy").click()
     press(page, "Change words")
@@ -114,6 +143,7 @@ def test_words_are_added_and_removed_in_the_panel(pages, view):
     assert any(label.startswith("⊘ Anatomy") for label in labels(page)), "the old one is rejected"
 
 
+@page_in_four_views
 def test_everything_by_keyboard(page):
     find(page, TONGUE)
     label_of(page, "mouth", "Anatomy").focus()
@@ -148,6 +178,7 @@ def test_everything_by_keyboard(page):
     assert gold == {"his mouth", "The patient"}
 
 
+@page_in_four_views
 def test_a_mention_of_ones_own_is_taken_back_without_a_trace(page):
     find(page, TONGUE)
     page.get_by_role("button", name="Add a mention to sentence 1").click()
@@ -160,6 +191,7 @@ def test_a_mention_of_ones_own_is_taken_back_without_a_trace(page):
     expect(page.locator(".panel")).to_have_count(0)
 
 
+@page_in_four_views
 def test_gold_of_a_file_is_corrected(page, tmp_path):
     give_files(page, {"note.ann": ANN, "note.txt": TEXT})
     wait(page)
@@ -183,6 +215,7 @@ def test_gold_of_a_file_is_corrected(page, tmp_path):
     assert all(mention.prob is None for mention in document.mentions)
 
 
+@page_in_four_views
 def test_corrections_outlive_the_threshold_another_reading_and_a_reload(page):
     find(page, TONGUE)
     label_of(page, "mouth", "Anatomy").focus()

@@ -8,7 +8,7 @@ import pytest
 
 from browser.driving import TONGUE, Page, expect, find, set_threshold
 from browser.names import EVIL_TYPES
-from browser.views import IN_SIGHT, in_four_views, in_two_views, opened
+from browser.views import IN_SIGHT, in_four_views, opened, page_in_four_views
 
 
 def press(page: Page, word: str) -> None:
@@ -50,9 +50,8 @@ def test_reasons_in_words_with_bars(pages, view):
     assert low.evaluate(IN_SIGHT)
 
 
-@in_two_views
-def test_alternatives_lead_to_their_own_reasons(pages, view):
-    page = opened(pages, view)
+@page_in_four_views
+def test_alternatives_lead_to_their_own_reasons(page):
     find(page, TONGUE)
     set_threshold(page, 0.02)
     page.locator("button.label", has_text="Finding").first.click()
@@ -64,6 +63,7 @@ def test_alternatives_lead_to_their_own_reasons(pages, view):
     expect(page.locator(".panel .reasons li").first).to_be_visible()
 
 
+@page_in_four_views
 def test_by_keyboard_it_opens_with_enter_and_closes_with_escape(page):
     find(page, TONGUE)
     label = page.locator("#sentences .word", has_text="mouth").locator("button.label").first
@@ -82,6 +82,7 @@ def test_by_keyboard_it_opens_with_enter_and_closes_with_escape(page):
     expect(page.locator(".panel")).to_have_count(0)
 
 
+@page_in_four_views
 def test_one_panel_at_a_time_and_none_for_what_is_gone(page):
     find(page, f"{TONGUE}\n{TONGUE}")
     for number in (0, 1):
@@ -91,8 +92,9 @@ def test_one_panel_at_a_time_and_none_for_what_is_gone(page):
     expect(page.locator(".panel")).to_have_count(0)
 
 
-def test_what_cannot_be_explained_is_said_in_the_panel(pages):
-    page = pages.open(allow=("422",))
+@in_four_views
+def test_what_cannot_be_explained_is_said_in_the_panel(pages, view):
+    page = opened(pages, view, allow=("422",))
     find(page, " ".join(["fever in his mouth and"] * 60) + " tongue.")
     set_threshold(page, 0.1)
     page.locator("button.label").first.click()

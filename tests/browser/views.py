@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 WIDE, NARROW = 1400, 420
 
 FOUR = [(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (NARROW, "dark")]
-TWO = [FOUR[0], FOUR[3]]
 
 
 def named(view: tuple[int, str]) -> str:
     return f"{view[0]}-{view[1]}"
 
 
-in_two_views = pytest.mark.parametrize("view", TWO, ids=named)
 in_four_views = pytest.mark.parametrize("view", FOUR, ids=named)
+page_in_four_views = pytest.mark.parametrize("page", FOUR, ids=named, indirect=True)
+"""For tests that take the page as it is opened for them."""
 
 
 def opened(pages, view: tuple[int, str], **options: object) -> Page:
