@@ -136,7 +136,7 @@ class TemplateSet:
         """Read the text of a template file; ``source`` names it in messages."""
         try:
             groups = tomllib.loads(text)
-        except (tomllib.TOMLDecodeError, RecursionError) as error:
+        except (ValueError, RecursionError) as error:  # numbers with thousands of digits are no TOMLDecodeError
             raise FeatureError(f"{source}: the file is not TOML: {error or 'nested too deeply'}") from None
         rows = []
         for group, lines in groups.items():

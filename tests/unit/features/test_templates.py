@@ -104,6 +104,7 @@ def test_a_pattern_that_cannot_be_read(pattern: str, message: str):
             "template 'y' in group 'b': 'word[0] word[-1]' is the same as template 'x' in group 'a'; remove one",
         ),
         ("x = " + "[" * 5000, "mine.toml: the file is not TOML"),
+        ("x = " + "1" * 5000, "mine.toml: the file is not TOML: Exceeds the limit"),
     ],
 )
 def test_a_file_that_cannot_be_used(text: str, message: str):
