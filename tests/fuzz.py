@@ -24,6 +24,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -82,7 +83,8 @@ def fuzz(chosen: list[Target], seconds: float, seed: int) -> int:
             process.start()
             process.join()
             theirs.close()
-            n_found += ours.recv() if ours.poll() else 0
+            with suppress(EOFError):  # a process that crashed has sent nothing
+                n_found += ours.recv()
             ours.close()
             if process.exitcode:
                 case = Path(folder, "case")

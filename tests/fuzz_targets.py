@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import json
 import random
 import tempfile
@@ -255,7 +256,7 @@ def _change_value(value: Any, rng: random.Random) -> None:
             value = inner
             continue
         others = [*VALUES, "fever", "x" * 300, [[0, 1]], [[1, 0]], [[0, 10**9]], "all", "svg", ["No", "fever"]]
-        value[key] = rng.choice(others)
+        value[key] = copy.deepcopy(rng.choice(others))  # it may be changed in its turn
         return
 
 
