@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from hyperspan.learning.lbfgs import State, minimise
-from hyperspan.learning.parameters import choose_parameters, first_weights
+from hyperspan.learning.parameters import choose_parameters, first_weights, label_biases
 from hyperspan.learning.thresholds import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, ThresholdCurve
 from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
 
@@ -22,6 +22,7 @@ __all__ = [
     "ThresholdCurve",
     "choose_parameters",
     "first_weights",
+    "label_biases",
     "minimise",
     "new_search",
 ]

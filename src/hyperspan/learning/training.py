@@ -38,6 +38,8 @@ class Record:
     seconds: float
     dev_f1: float | None = None
     stopped: str = ""
+    is_complete: bool = True
+    """Whether the iteration is over: whoever trains may also tell of what is under way."""
 
     def as_dict(self, *, with_time: bool = True) -> dict[str, Any]:
         """Return the record as plain data; without the time for what must not differ from run to run."""
@@ -55,6 +57,15 @@ class Record:
         if with_time:
             record["seconds"] = round(self.seconds, 3)
         return record
+
+    def line(self, max_iterations: int) -> str:
+        """Return one line for people, with the time that is left if there are as many iterations as there may be."""
+        left = self.seconds / max(1, self.iteration) * (max_iterations - self.iteration)
+        score = "" if self.dev_f1 is None else f"  dev F1 {self.dev_f1:.3f}"
+        return (
+            f"l2 {self.l2:g}  iteration {self.iteration}  objective {self.objective:,.1f}  "
+            f"gradient {self.gradient_norm:.3g}{score}  {self.seconds:.0f} s, at most {left:.0f} s left"
+        )
 
 
 @dataclass

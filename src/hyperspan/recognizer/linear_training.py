@@ -27,7 +27,7 @@ from hyperspan.recognizer.checkpoint import Checkpointer, Interrupted, read_note
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.prediction import decode_batch
 from hyperspan.recognizer.settings import Settings
-from hyperspan.recognizer.training import TrainingOptions, register_trainer, tuned, types_of, untuned
+from hyperspan.recognizer.training import TrainingOptions, check_left_out, register_trainer, tuned, types_of, untuned
 from hyperspan.scoring import LinearScorer
 from hyperspan.structures import structure
 
@@ -110,7 +110,7 @@ def _search(
     extractor = Extractor(settings.features, settings.clusters, settings.lexicon, threads=settings.n_threads)
     block = extractor.fit_transform(train)
     gold = encode_gold(distribution, written_as, train)
-    _check_left_out(gold, train, settings)
+    check_left_out(gold, train, settings)
     parameters = choose_parameters(
         written_as,
         block,
@@ -173,16 +173,6 @@ def _run(
             raise Interrupted(search.state.iteration)
         if not search.is_done:
             checkpointer.save_in_time(search)
-
-
-def _check_left_out(gold: Gold, train: Sequence[Sentence], settings: Settings) -> None:
-    """Refuse training data of which nothing can be written."""
-    n_mentions = sum(len(sentence.mentions) for sentence in train)
-    if len(gold.left_out) == n_mentions:
-        raise LearningError(
-            f"the structure {settings.structure!r} cannot write any of the {n_mentions:,} training mentions; "
-            "choose another structure, or a higher max_components"
-        )
 
 
 def _fingerprint(

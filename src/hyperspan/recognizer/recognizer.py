@@ -70,6 +70,28 @@ class Recognizer(Learned, Estimator):
         Who scores edges: ``linear`` weights over features, or another that has been registered.
     initial_weights : {"frequencies", "zero"}
         Where the search begins: biases under which every choice is as frequent as in the training data, or all zero.
+    encoder : str, optional
+        A pretrained encoder, by its folder or name: then the scorer is ``neural``, and what follows counts.
+    device : {"auto", "cpu", "cuda"}
+        Where the encoder learns; ``auto`` is a GPU where there is one.
+    epochs, batch_size : int
+        How often to go through the training data at most, and how many sentences make a step.
+    encoder_lr, head_lr : float
+        The highest learning rates of the encoder and of what stands on it.
+    dropout : float
+        The share of a word's vector that is left out while learning.
+    layers : int
+        The vector of a word is the mean over so many of the encoder's last layers.
+    context : int
+        How many words of the neighbouring sentences of a document the encoder sees beside.
+    patience : int
+        Stop after so many epochs without a better F1 on the development data.
+    precision : {"auto", "float32", "bfloat16"}
+        In what the encoder computes while learning; ``auto`` is bfloat16 on a GPU that knows it.
+    freeze : bool
+        Leave the encoder as it is, and learn only what stands on it.
+    save_precision : {"float32", "float16"}
+        In what the model file holds the network: the second halves it.
 
     Examples
     --------
@@ -105,6 +127,19 @@ class Recognizer(Learned, Estimator):
         seed: int = 0,
         scorer: str = "linear",
         initial_weights: Literal["frequencies", "zero"] = "frequencies",
+        encoder: str | None = None,
+        device: Literal["auto", "cpu", "cuda"] = "auto",
+        epochs: int = 12,
+        batch_size: int = 16,
+        encoder_lr: float = 3e-5,
+        head_lr: float = 1e-3,
+        dropout: float = 0.5,
+        layers: int = 4,
+        context: int = 0,
+        patience: int = 4,
+        precision: Literal["auto", "float32", "bfloat16"] = "auto",
+        freeze: bool = False,
+        save_precision: Literal["float32", "float16"] = "float32",
     ) -> None:
         self.structure = structure
         self.max_components = max_components
@@ -123,6 +158,19 @@ class Recognizer(Learned, Estimator):
         self.seed = seed
         self.scorer = scorer
         self.initial_weights = initial_weights
+        self.encoder = encoder
+        self.device = device
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.encoder_lr = encoder_lr
+        self.head_lr = head_lr
+        self.dropout = dropout
+        self.layers = layers
+        self.context = context
+        self.patience = patience
+        self.precision = precision
+        self.freeze = freeze
+        self.save_precision = save_precision
         self._missed_columns: set[str] = set()
 
     # Learning
@@ -177,7 +225,8 @@ class Recognizer(Learned, Estimator):
         return self
 
     def _settings(self) -> Settings:
-        return Settings(**{**self.get_params(), "distribution": current_name(self.distribution)})
+        scorer = "neural" if self.encoder is not None and self.scorer == "linear" else self.scorer
+        return Settings(**{**self.get_params(), "distribution": current_name(self.distribution), "scorer": scorer})
 
     # Predicting
 

@@ -16,8 +16,8 @@ from hyperspan.errors import ModelError
 from hyperspan.recognizer.settings import Settings
 from hyperspan.schema import Count, Penalty, Share, Threshold, check_finite, fitted
 
-NOT_KEPT = ("features", "clusters", "lexicon", "n_threads")
-"""Settings that are not written as such: the first three are part of the scorer, and threads change nothing."""
+NOT_KEPT = ("features", "clusters", "lexicon", "encoder", "n_threads", "device")
+"""Settings that are not written as such: the first four are part of the scorer, the others are the caller's."""
 
 
 def _settings_schema() -> type[Struct]:

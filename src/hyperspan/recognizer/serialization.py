@@ -13,7 +13,7 @@ from hyperspan.inference import current_name, distribution_class
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.model_file import read_arrays, write_arrays
 from hyperspan.recognizer.schema import NOT_KEPT, check_model
-from hyperspan.recognizer.settings import Settings
+from hyperspan.recognizer.settings import OF_ENCODER, Settings
 from hyperspan.scoring import scorer_class
 from hyperspan.structures import structure
 from hyperspan.text.annotators import check_named_by_file
@@ -28,7 +28,7 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
         "settings": {
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in vars(settings).items()
-            if name not in NOT_KEPT
+            if name not in NOT_KEPT and (settings.encoder is not None or name not in OF_ENCODER)
         },
         "types": list(model.structure.types),
         "annotator": training.annotator,

@@ -9,6 +9,7 @@ from typing import Any
 
 from hyperspan.errors import LearningError
 from hyperspan.evaluation import evaluate
+from hyperspan.inference import Gold
 from hyperspan.learning import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, Record, ThresholdCurve
 from hyperspan.mentions import Mention, Sentence, Unit
 from hyperspan.recognizer.model import Model, Training
@@ -108,6 +109,22 @@ def types_of(train: Sequence[Sentence]) -> tuple[str, ...]:
             f"there is no mention in the {len(train):,} training sentences; expected sentences with mentions"
         )
     return types
+
+
+def check_left_out(gold: Gold, train: Sequence[Sentence], settings: Settings) -> None:
+    """Refuse training data of which nothing can be written.
+
+    Raises
+    ------
+    LearningError
+        If there is no mention that the structure can write.
+    """
+    n_mentions = sum(len(sentence.mentions) for sentence in train)
+    if len(gold.left_out) == n_mentions:
+        raise LearningError(
+            f"the structure {settings.structure!r} cannot write any of the {n_mentions:,} training mentions; "
+            "choose another structure, or a higher max_components"
+        )
 
 
 def tuned(settings: Settings, model: Model, training: Training, dev: Sequence[Sentence]) -> Training:

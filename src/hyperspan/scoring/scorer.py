@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hyperspan.errors import ModelError
 from hyperspan.inference import ScoreBatch
 from hyperspan.mentions import Sentence
+from hyperspan.scoring.plugins import load_plugin
 from hyperspan.structures import Structure
 
 AnyScorer = TypeVar("AnyScorer", bound="Scorer")
@@ -112,13 +113,17 @@ def register_scorer(name: str, scorer: type[Scorer]) -> None:
 
 
 def scorer_class(name: str) -> type[Scorer]:
-    """Return a scorer by name.
+    """Return a scorer by name: one that is registered, or that an installed package brings.
 
     Raises
     ------
     ModelError
         If there is none of that name.
+    MissingExtraError
+        If it needs a package that is not installed.
     """
+    if name not in SCORERS:
+        load_plugin(name)
     if name not in SCORERS:
         raise ModelError(f"there is no scorer {name!r}; expected one of {', '.join(SCORERS)}")
     return SCORERS[name]
