@@ -101,8 +101,11 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
         """Return, for each sentence, the probability that all the given mentions are in its outcome."""
 
     @abstractmethod
-    def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
-        """Return every mention of each sentence whose probability is at least the threshold, with its probability."""
+    def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
+        """Return every mention of each sentence whose probability is at least the threshold, with its probability.
+
+        There is one threshold for all, or one by number of parts, of which the last holds for more.
+        """
 
     # What follows from it
 

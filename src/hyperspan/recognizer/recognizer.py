@@ -285,7 +285,7 @@ class Recognizer(Learned, Estimator):
             for unit, (sentences, of_unit) in in_processes(self, work, self._watched(units), n_workers):
                 yield unit, sentences, of_unit
             return
-        for batch in batches(units):
+        for batch in batches(units, whole_documents=self.rescorer_ is not None):
             documents = iter(
                 split_documents([_bare(unit) for unit in batch if isinstance(unit, Document)], compiled=True)
             )

@@ -93,6 +93,12 @@ class AnnotatorRecord(Struct):
     members: list[AnnotatorRecord] = []
 
 
+class RescorerSchema(Struct):
+    """What takes a second look; the rest is checked by itself."""
+
+    name: str
+
+
 class ModelSchema(Struct):
     """The plain data of a model."""
 
@@ -106,6 +112,7 @@ class ModelSchema(Struct):
     dev_scores: dict[str, Any]
     left_out: Count
     threshold_curve: list[ThresholdRow] = []
+    rescorer: RescorerSchema | UnsetType = UNSET
 
 
 class SearchState(Struct, forbid_unknown_fields=True):

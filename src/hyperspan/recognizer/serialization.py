@@ -14,9 +14,12 @@ from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.model_file import read_arrays, write_arrays
 from hyperspan.recognizer.schema import NOT_KEPT, check_model
 from hyperspan.recognizer.settings import OF_ENCODER, Settings
-from hyperspan.scoring import scorer_class
+from hyperspan.scoring import mention_scorer_class, scorer_class
 from hyperspan.structures import structure
 from hyperspan.text.annotators import check_named_by_file
+
+_RESCORER = "rescorer."
+"""Before the names of its arrays."""
 
 
 def write_model(path: Path, settings: Settings, model: Model, training: Training, *, with_names: bool = True) -> None:
@@ -24,6 +27,10 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
     state, arrays = model.scorer.state()
     if not with_names and "feature_names" in state:
         state["feature_names"] = {}
+    if model.rescorer is not None:
+        of_rescorer, more = model.rescorer.state()
+        state["rescorer"] = {"name": model.rescorer.name, **of_rescorer}
+        arrays |= {_RESCORER + name: array for name, array in more.items()}
     data = {
         "settings": {
             name: value.item() if isinstance(value, np.generic) else value
@@ -92,4 +99,10 @@ def _remade(
         annotator=dict(data["annotator"]),
         threshold_curve=data.get("threshold_curve", []),  # files from before it was recorded have none
     )
-    return settings, Model(written_as, settings.distribution, scorer), training
+    rescorer = None
+    if "rescorer" in data:
+        state = dict(data["rescorer"])
+        of_rescorer = {name.removeprefix(_RESCORER): arrays[name] for name in arrays if name.startswith(_RESCORER)}
+        found = mention_scorer_class(state.pop("name"))
+        rescorer = found.from_state(written_as, scorer, state, of_rescorer, n_threads=chosen["n_threads"])
+    return settings, Model(written_as, settings.distribution, scorer, rescorer), training

@@ -39,6 +39,8 @@ class Reason:
     """What the feature says, for people."""
     is_bias: bool = False
     """Whether it holds of every word, and so says nothing of this one."""
+    look: int = 1
+    """1 where edges are scored; 2 where the whole mention is, whose amounts add up to its log odds."""
 
 
 class Scorer(Protocol):
