@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -23,6 +23,22 @@ from hyperspan.cli.console import (
     print_json,
     say,
     tell_of_compiling,
+)
+from hyperspan.cli.neural_options import (
+    BatchSizeOption,
+    ContextOption,
+    DeviceOption,
+    DropoutOption,
+    EncoderLrOption,
+    EncoderOption,
+    EpochsOption,
+    FreezeOption,
+    HeadLrOption,
+    LayersOption,
+    PatienceOption,
+    PrecisionOption,
+    SavePrecisionOption,
+    check_encoder_options,
 )
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
@@ -39,6 +55,7 @@ MaxComponentsOption = Annotated[
 
 
 def train(
+    context: typer.Context,
     corpus: CorpusArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
     dev: Annotated[
@@ -67,6 +84,19 @@ def train(
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
+    encoder: EncoderOption = None,
+    device: DeviceOption = "auto",
+    epochs: EpochsOption = 12,
+    batch_size: BatchSizeOption = 16,
+    encoder_lr: EncoderLrOption = 3e-5,
+    head_lr: HeadLrOption = 1e-3,
+    dropout: DropoutOption = 0.5,
+    layers: LayersOption = 4,
+    context_words: ContextOption = 0,
+    patience: PatienceOption = 4,
+    precision: PrecisionOption = "auto",
+    freeze: FreezeOption = False,
+    save_precision: SavePrecisionOption = "float32",
 ) -> None:
     """Learn from an annotated corpus and write a model.
 
@@ -78,6 +108,7 @@ def train(
     from hyperspan.recognizer import Interrupted, Recognizer
 
     tell_of_compiling()
+    check_encoder_options(context, encoder)
     penalty = _penalty(l2)
     _check_output(output)
     diagnostics = Diagnostics(on_error.value)
@@ -96,6 +127,19 @@ def train(
         max_iterations=max_iterations,
         n_threads=threads,
         seed=seed,
+        encoder=encoder,
+        device=cast(Any, device),
+        epochs=epochs,
+        batch_size=batch_size,
+        encoder_lr=encoder_lr,
+        head_lr=head_lr,
+        dropout=dropout,
+        layers=layers,
+        context=context_words,
+        patience=patience,
+        precision=cast(Any, precision),
+        freeze=freeze,
+        save_precision=cast(Any, save_precision),
     )
     # What cannot be replaced, such as /dev/null, has no place beside it either.
     checkpoint = None if is_stream(output) else output.with_name(f"{output.name}.checkpoint")
@@ -120,7 +164,7 @@ def train(
     summary: dict[str, Any] = {
         "model": str(output),
         "types": list(recognizer.types_),
-        **{name: sizes[name] for name in ("features", "weights") if name in sizes},
+        **{name: sizes[name] for name in SIZES if name in sizes},
         "l2": recognizer.l2_,
         "threshold": recognizer.threshold_,
         "threshold_tuned": bool(recognizer.summary()["threshold_curve"]),
@@ -174,11 +218,14 @@ def _read_training(path: Path, format: str | None, diagnostics: Diagnostics) -> 
 
 
 def _say_summary(summary: dict[str, Any]) -> None:
-    sizes = "".join(f"{summary[name]:,} {name}, " for name in ("features", "weights") if name in summary)
-    say.info(
-        f"{summary['model']}: {len(summary['types'])} types, {sizes}"
-        f"l2 {summary['l2']:g}, threshold {summary['threshold']:g}"
-    )
+    sizes = "".join(f"{summary[name]:,} {name}, " for name in ("features", "weights", "parameters") if name in summary)
+    made = f"encoder {summary['encoder']}" if "encoder" in summary else f"l2 {summary['l2']:g}"
+    say.info(f"{summary['model']}: {len(summary['types'])} types, {sizes}{made}, threshold {summary['threshold']:g}")
+    if "calibration_error" in summary:
+        say.info(
+            f"temperature {summary['temperature']:.2f}: the expected calibration error of dev probabilities went from "
+            f"{summary['calibration_error_before']:.3f} to {summary['calibration_error']:.3f}"
+        )
     if not summary["threshold_tuned"]:
         say.note(
             f"the threshold {summary['threshold']:g} is a fallback, for want of development data with mentions: give "
@@ -197,6 +244,18 @@ def _say_summary(summary: dict[str, Any]) -> None:
             )
 
 
+SIZES = (
+    "features",
+    "weights",
+    "encoder",
+    "parameters",
+    "temperature",
+    "calibration_error_before",
+    "calibration_error",
+)
+"""What is told of a scorer after training, where it has it."""
+
+
 class Watch:
     """Takes the records of training: shows one live line, writes the log, and passes on the wish to stop."""
 
@@ -208,16 +267,11 @@ class Watch:
         self._live = sys.stderr.isatty() and not say.quiet
 
     def __call__(self, record: Record) -> bool:
-        if self._log is not None:
+        if self._log is not None and record.is_complete:
             self._log.write(json_module.dumps(record.as_dict()) + "\n")
             self._log.flush()
         if self._live:
-            left = record.seconds / max(1, record.iteration) * (self._max_iterations - record.iteration)
-            score = "" if record.dev_f1 is None else f"  dev F1 {record.dev_f1:.3f}"
-            sys.stderr.write(
-                f"\r\x1b[2Kl2 {record.l2:g}  iteration {record.iteration}  objective {record.objective:,.1f}  "
-                f"gradient {record.gradient_norm:.3g}{score}  {record.seconds:.0f} s, at most {left:.0f} s left"
-            )
+            sys.stderr.write(f"\r\x1b[2K{record.line(self._max_iterations)}")
             sys.stderr.flush()
         return self.wants_stop
 

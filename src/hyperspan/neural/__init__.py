@@ -13,7 +13,8 @@ for _package in ("torch", "transformers"):
         raise MissingExtraError("The scorer 'neural'", _package, "neural")
 
 from hyperspan.neural.likelihood import exact_likelihood  # noqa: E402
+from hyperspan.neural.mention_scorer import NeuralMentionScorer  # noqa: E402
 from hyperspan.neural.scorer import NeuralScorer  # noqa: E402
 from hyperspan.neural.training import train_neural  # noqa: E402
 
-__all__ = ["NeuralScorer", "exact_likelihood", "train_neural"]
+__all__ = ["NeuralMentionScorer", "NeuralScorer", "exact_likelihood", "train_neural"]

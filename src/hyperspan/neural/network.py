@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from hyperspan.neural.mention_head import MentionHead
 from hyperspan.neural.pieces import PieceBatch, Window, WordPieces
 
 AT_ONCE = {"cpu": 2_048, "cuda": 32_768}
@@ -37,6 +38,7 @@ class Network(nn.Module):
         self.head = head
         self.layers = layers
         self.dropout = nn.Dropout(dropout)
+        self.mentions: MentionHead | None = None
         self.autocast: torch.dtype | None = None
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Annotated, Any
 
@@ -20,6 +20,7 @@ from hyperspan.neural.encoder import encoder_of_config, size_of, tensors_of
 from hyperspan.neural.heads import head_for
 from hyperspan.neural.network import Network, first_words
 from hyperspan.neural.pieces import LONGEST_WINDOW, WordPieces
+from hyperspan.neural.remembering import Remembered
 from hyperspan.schema import Count, check_array, fitted
 from hyperspan.scoring import Reason, register_scorer
 from hyperspan.scoring.scorer import Arrays
@@ -79,6 +80,9 @@ class NeuralScorer:
         self.precision = precision
         self.calibration = dict(calibration or {})
         self.n_threads = n_threads
+        self.remembers = False
+        """Whether vectors are kept until a second look has used them."""
+        self._remembered = Remembered()
 
     def use_threads(self, number: int) -> None:
         """Use so many threads from now on."""
@@ -92,8 +96,11 @@ class NeuralScorer:
     def scores(self, sentences: Sequence[Sentence]) -> ScoreBatch:
         """Return the scores of sentences."""
         first_word = first_words([len(sentence) for sentence in sentences])
-        with torch.inference_mode(), self._ready():
-            scores = self.network.scores(self.vectors(sentences), first_word)
+        with torch.inference_mode(), self.ready():
+            vectors = self.vectors(sentences)
+            if self.remembers:
+                self._remembered.keep(sentences, vectors, first_word)
+            scores = self.network.scores(vectors, first_word)
             transitions = self.network.head.transitions
             return ScoreBatch(self._tempered(scores), first_word, self._tempered(transitions))
 
@@ -104,11 +111,21 @@ class NeuralScorer:
             return torch.zeros((0, size_of(self.network.encoder)), device=self.network.device)
         return self.network.vectors_of_all(self.pieces, windows)
 
+    def vectors_again(self, sentences: Sequence[Sentence], wanted: Sequence[int]) -> torch.Tensor:
+        """Return the vectors of the words of some of the sentences: those that were made a moment ago, if they were."""
+        kept = [self._remembered.take(sentences[number]) for number in wanted]
+        if all(each is not None for each in kept):
+            return torch.cat(kept)
+        vectors = self.vectors(sentences)
+        first_word = first_words([len(sentence) for sentence in sentences])
+        return torch.cat([vectors[first_word[number] : first_word[number + 1]] for number in wanted])
+
     def _tempered(self, tensor: torch.Tensor) -> NDArray[np.float64]:
         array: NDArray[np.float64] = tensor.detach().to("cpu", torch.float64).numpy()
         return array / self.temperature
 
-    def _ready(self) -> Any:
+    def ready(self) -> Any:
+        """Prepare for computing without learning; used as a context."""
         self.network.eval()
         if self.network.device.type == "cpu" and torch.get_num_threads() != self.n_threads:
             torch.set_num_threads(self.n_threads)
@@ -133,8 +150,31 @@ class NeuralScorer:
 
     def explain(self, sentence: Sentence, moved: NDArray[np.float64], top: int) -> list[Reason]:
         """Return the words that moved a sentence most: the gradient by their embeddings, times these."""
-        network, windows = self.network, self.pieces.windows([sentence], self.context)[0]
-        if not windows:
+        first_word = first_words([len(sentence)])
+
+        def total(vectors: torch.Tensor) -> torch.Tensor:
+            scores = self.network.scores(vectors, first_word) / self.temperature
+            return (scores * torch.from_numpy(moved).to(scores)).sum()
+
+        return self.words_that_moved([sentence], 0, total, top)
+
+    def words_that_moved(
+        self, sentences: Sequence[Sentence], number: int, total: Callable[[torch.Tensor], torch.Tensor], top: int
+    ) -> list[Reason]:
+        """Return the words of one of some sentences whose embeddings, times its gradient, moved a number most.
+
+        Parameters
+        ----------
+        sentences : sequence of Sentence
+        number : int
+            Of the sentence among them.
+        total : callable
+            From the vectors of the sentence's words to the number.
+        top : int
+            How many words are given.
+        """
+        network, windows = self.network, self.pieces.windows(sentences, self.context)[number]
+        if not sum(len(window.n_pieces) for window in windows):
             return []
         embedded: list[torch.Tensor] = []
 
@@ -145,18 +185,17 @@ class NeuralScorer:
 
         hook = network.encoder.get_input_embeddings().register_forward_hook(keep)
         try:
-            with torch.enable_grad(), self._ready():
+            with torch.enable_grad(), self.ready():
                 batch = self.pieces.batch(windows)
-                scores = network.scores(network.vectors(batch), first_words([len(sentence)])) / self.temperature
-                total = (scores * torch.from_numpy(moved).to(scores)).sum()
-                (slope,) = torch.autograd.grad(total, embedded[:1])
+                (slope,) = torch.autograd.grad(total(network.vectors(batch)), embedded[:1])
         finally:
             hook.remove()
-        of_piece = (slope * embedded[0]).sum(dim=-1).reshape(-1).to("cpu", torch.float64).numpy()
+        of_piece = (slope * embedded[0]).detach().sum(dim=-1).reshape(-1).to("cpu", torch.float64).numpy()
         of_word = np.bincount(batch.word, of_piece[batch.place], minlength=batch.n_words)
         order = np.argsort(-np.abs(of_word), kind="stable")[:top].tolist()
+        tokens = sentences[number].tokens
         return [
-            Reason(word, f"word[{word}]={sentence.tokens[word]}", float(of_word[word]), "what the encoder makes of it")
+            Reason(word, f"word[{word}]={tokens[word]}", float(of_word[word]), "what the encoder makes of it")
             for word in order
         ]
 
@@ -190,10 +229,11 @@ class NeuralScorer:
         arrays: dict[str, NDArray[Any]] = {_TOKENIZER: text}
         for prefix, tensors in ((_ENCODER, tensors_of(self.network.encoder)), (_HEAD, self.network.head.state_dict())):
             for name, tensor in tensors.items():
-                arrays[prefix + name] = self._written(tensor)
+                arrays[prefix + name] = self.written(tensor)
         return data, arrays
 
-    def _written(self, tensor: torch.Tensor) -> NDArray[Any]:
+    def written(self, tensor: torch.Tensor) -> NDArray[Any]:
+        """Return weights as they are written to a file."""
         array: NDArray[Any] = tensor.detach().cpu().numpy()
         if self.precision == "float16" and array.dtype == np.float32:
             half = array.astype(np.float16)
@@ -218,8 +258,8 @@ class NeuralScorer:
         distribution = distribution_class(structure, checked.distribution)
         head = head_for(structure, size_of(encoder), distribution.prior(structure), 0.0)
         network = Network(encoder, head, layers=checked.layers, dropout=0.0)
-        _fill(tensors_of(encoder), of_encoder)
-        _fill(head.state_dict(), _under(arrays, _HEAD))
+        fill(tensors_of(encoder), of_encoder)
+        fill(head.state_dict(), _under(arrays, _HEAD))
         _check_pieces(pieces, encoder)
         scorer = cls(
             structure,
@@ -249,8 +289,14 @@ def _under(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
     return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
 
 
-def _fill(tensors: Mapping[str, torch.Tensor], arrays: Arrays) -> None:
-    """Set weights to what a file has."""
+def fill(tensors: Mapping[str, torch.Tensor], arrays: Arrays) -> None:
+    """Set weights to what a file has.
+
+    Raises
+    ------
+    ModelError
+        If there are others, or they have other types or shapes.
+    """
     if set(tensors) != set(arrays):
         wrong = sorted(set(tensors) ^ set(arrays))[0]
         raise ModelError(f"its weights {wrong!r} are missing, or do not belong there")

@@ -17,20 +17,21 @@ import torch
 from numpy.typing import NDArray
 
 from hyperspan.errors import LearningError, UsageError
-from hyperspan.inference import Gold, check_decoder, distribution_class, encode_gold
-from hyperspan.learning import LOWEST_THRESHOLD, ThresholdCurve, label_biases
+from hyperspan.inference import Gold, ScoreBatch, distribution_class, encode_gold
+from hyperspan.learning import label_biases
 from hyperspan.mentions import Sentence
-from hyperspan.neural.calibration import calibrated
 from hyperspan.neural.checkpoint import NeuralCheckpointer
+from hyperspan.neural.development import cooled, judge, propose
 from hyperspan.neural.devices import best_device, learning_precision
 from hyperspan.neural.encoder import load_encoder, size_of, tensors_of
 from hyperspan.neural.heads import head_for
 from hyperspan.neural.likelihood import exact_likelihood
+from hyperspan.neural.mention_head import Candidates, MentionHead
+from hyperspan.neural.mention_scorer import NeuralMentionScorer
 from hyperspan.neural.network import Network
 from hyperspan.neural.progress import EpochRecord, Progress
 from hyperspan.neural.scorer import NeuralScorer
 from hyperspan.recognizer import Interrupted, Model, Settings, Training, register_trainer
-from hyperspan.recognizer.prediction import decode_batch
 from hyperspan.recognizer.training import TrainingOptions, check_left_out, types_of, untuned
 from hyperspan.structures import structure
 
@@ -39,6 +40,12 @@ CLIP = 5.0
 
 WARM_UP = 0.06
 """The share of all steps over which learning rates rise, before they fall."""
+
+SECOND_LOOK_FROM = 2
+"""The head that takes a second look learns from this epoch on: before, there are too many candidates."""
+
+SOFTENING = 2.0
+"""What scores are divided by to propose candidates while learning: a network grows too sure of its training data."""
 
 _SORTED_TOGETHER = 32
 """So many batches are sorted by length together: more would mix less."""
@@ -65,6 +72,8 @@ def train_neural(
     if not base_score.any():
         head.start_from(label_biases(written_as, gold))
     network = Network(encoder, head, layers=settings.layers, dropout=settings.dropout)
+    if settings.rescore != "off":
+        network.mentions = MentionHead(size_of(encoder), len(written_as.types), settings.dropout)
     name = Path(settings.encoder).name
     scorer = NeuralScorer(
         written_as,
@@ -82,8 +91,14 @@ def train_neural(
     _set(learner.trainable, progress.best or {})
     if settings.save_precision == "float16":
         _round(network)
-    scorer = calibrated(scorer, dev)
-    return replace(model, scorer=scorer), untuned(0.0, progress.epoch, progress.records, len(gold.left_out))
+    if learner.has_dev:
+        found = judge(scorer, dev, settings.rescore if progress.epoch >= SECOND_LOOK_FROM else "off")
+        scorer.temperature, scorer.calibration = found.temperature, found.calibration
+        if found.mix is not None:
+            model = replace(model, rescorer=NeuralMentionScorer(scorer, found.mix))
+    if model.rescorer is None:
+        network.mentions = None
+    return model, untuned(0.0, progress.epoch, progress.records, len(gold.left_out))
 
 
 class Learner:
@@ -108,6 +123,7 @@ class Learner:
         self.scorer = scorer
         self.network = scorer.network
         self.dev = dev
+        self.has_dev = any(sentence.mentions for sentence in dev)
         self.windows = self.scorer.pieces.windows(train, settings.context)
         self.train = train
         self.gold = [gold.sentences(number, number + 1) for number in range(len(train))]
@@ -119,7 +135,7 @@ class Learner:
         of_network = self.network.named_parameters()
         self.trainable = {name: each for name, each in of_network if each.requires_grad and each.numel()}
         self.optimizer = self._optimizer()
-        self.seconds: dict[str, float] = dict.fromkeys(("encoder", "sums", "development"), 0.0)
+        self.seconds: dict[str, float] = dict.fromkeys(("encoder", "sums", "candidates", "development"), 0.0)
 
     def _optimizer(self) -> torch.optim.Optimizer:
         encoder = [each for name, each in self.trainable.items() if name.startswith("encoder.")]
@@ -178,15 +194,15 @@ class Learner:
             yield self._record(progress, len(batches))
         progress.epoch, progress.step = progress.epoch + 1, 0
         record: dict[str, Any] = {"iteration": progress.epoch, "loss": progress.loss / max(1, len(self.train))}
-        if self.dev and (progress.epoch % dev_every == 0 or progress.epoch == settings.epochs):
-            record["dev_f1"] = progress.dev_f1 = self._dev_f1()
+        if self.has_dev and (progress.epoch % dev_every == 0 or progress.epoch == settings.epochs):
+            record["dev_f1"] = progress.dev_f1 = self._dev_f1(progress.epoch)
             progress.keep_best(record["dev_f1"], self.trainable)
         if progress.epoch == settings.epochs:
             progress.stopped = f"{settings.epochs} epochs"
-        elif self.dev and progress.epoch - progress.best_epoch >= settings.patience * dev_every:
+        elif self.has_dev and progress.epoch - progress.best_epoch >= settings.patience * dev_every:
             progress.stopped = f"no better for {progress.epoch - progress.best_epoch} epochs"
         if progress.stopped:
-            if self.dev:
+            if self.has_dev:
                 progress.stopped += f"; epoch {progress.best_epoch} is the best"
             record["stopped"] = progress.stopped
         progress.records.append(record)
@@ -246,16 +262,38 @@ class Learner:
             gold,
             self.settings.n_threads,
         )
-        self.seconds["sums"] += time.perf_counter() - begin
+        self._took("sums", begin)
+        begin = time.perf_counter()
+        total = loss
+        if self.network.mentions is not None and progress.epoch + 1 >= SECOND_LOOK_FROM:
+            total = loss + self._second_look(vectors, scores, gold, [self.train[number] for number in batch])
+            self._took("candidates", begin)
         begin = time.perf_counter()
         self.optimizer.zero_grad(set_to_none=True)
-        (loss / len(batch)).backward()
+        (total / len(batch)).backward()
         torch.nn.utils.clip_grad_norm_(list(self.trainable.values()), CLIP)
         self.optimizer.step()
         self.network.autocast = None
         value = float(loss.item())
         self._took("encoder", begin)
         return value
+
+    def _second_look(
+        self, vectors: torch.Tensor, scores: torch.Tensor, gold: Gold, sentences: Sequence[Sentence]
+    ) -> torch.Tensor:
+        """Return the loss of the second look: the cross-entropy over candidates and gold mentions."""
+        assert self.network.mentions is not None
+        transitions = self.network.head.transitions.detach().to("cpu", torch.float64).numpy()
+        batch = ScoreBatch(scores.detach().to("cpu", torch.float64).numpy(), gold.first_word, transitions)
+        structure, n_threads = self.model.structure, self.settings.n_threads
+        proposed = propose(self.distribution, structure, cooled(batch, SOFTENING), n_threads)
+        known = [set(sentence.mentions) for sentence in sentences]
+        candidates = [list(dict.fromkeys((*mine, *here))) for mine, here in zip(known, proposed, strict=True)]
+        is_right = [float(mention in mine) for mine, here in zip(known, candidates, strict=True) for mention in here]
+        log_odds = self.network.mentions(vectors, Candidates.of(candidates, gold.first_word, structure.types))
+        return torch.nn.functional.binary_cross_entropy_with_logits(
+            log_odds, torch.tensor(is_right, device=log_odds.device), reduction="sum"
+        )
 
     def _took(self, what: str, begin: float) -> None:
         if self.network.device.type == "cuda":
@@ -269,13 +307,11 @@ class Learner:
         for group, rate in zip(self.optimizer.param_groups, self._rates, strict=True):
             group["lr"] = rate * max(0.0, min(1.0, share))
 
-    def _dev_f1(self) -> float:
+    def _dev_f1(self, n_epochs: int) -> float:
         begin = time.perf_counter()
-        batch = self.scorer.scores(self.dev)
-        decoded = decode_batch(self.model, batch, check_decoder("probable"), LOWEST_THRESHOLD)
-        curve = ThresholdCurve.of([sentence.mentions for sentence in self.dev], [each.mentions for each in decoded])
+        found = judge(self.scorer, self.dev, self.settings.rescore if n_epochs >= SECOND_LOOK_FROM else "off")
         self._took("development", begin)
-        return curve.best_f1
+        return found.f1
 
     def _fingerprint(self) -> str:
         """Identify all that training depends on, so that a checkpoint is only taken up for the same one."""

@@ -92,6 +92,8 @@ class Recognizer(Learned, Estimator):
         Leave the encoder as it is, and learn only what stands on it.
     save_precision : {"float32", "float16"}
         In what the model file holds the network: the second halves it.
+    rescore : {"auto", "on", "off"}
+        Whether a neural model takes a second look at whole mentions; ``auto`` does if it is better on development data.
 
     Examples
     --------
@@ -140,6 +142,7 @@ class Recognizer(Learned, Estimator):
         precision: Literal["auto", "float32", "bfloat16"] = "auto",
         freeze: bool = False,
         save_precision: Literal["float32", "float16"] = "float32",
+        rescore: Literal["auto", "on", "off"] = "auto",
     ) -> None:
         self.structure = structure
         self.max_components = max_components
@@ -171,6 +174,7 @@ class Recognizer(Learned, Estimator):
         self.precision = precision
         self.freeze = freeze
         self.save_precision = save_precision
+        self.rescore = rescore
         self._missed_columns: set[str] = set()
 
     # Learning

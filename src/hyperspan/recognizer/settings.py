@@ -20,6 +20,7 @@ CHOICES = {
     "device": ("auto", "cpu", "cuda"),
     "precision": ("auto", "float32", "bfloat16"),
     "save_precision": ("float32", "float16"),
+    "rescore": ("auto", "on", "off"),
 }
 """What can be said of a neural scorer where only some words make sense."""
 
@@ -35,6 +36,7 @@ OF_ENCODER = (
     "precision",
     "freeze",
     "save_precision",
+    "rescore",
 )
 """Settings that mean something only where there is an encoder."""
 
@@ -78,6 +80,7 @@ class Settings:
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     freeze: bool = False
     save_precision: Literal["float32", "float16"] = "float32"
+    rescore: Literal["auto", "on", "off"] = "auto"
 
     def check(self) -> None:
         """Refuse what makes no sense; structure, features and annotator are looked at where they are made.
