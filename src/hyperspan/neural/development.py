@@ -29,6 +29,9 @@ HOTTEST = 10.0
 MOST_SCORES = 1 << 26
 """Of more development data than has so many scores only a part is looked at, evenly chosen."""
 
+MOST_FOUND = 200
+"""The search for candidates in a sentence ends after so many of a type: a network that knows nothing has thousands."""
+
 _N_PIECES = 8
 
 Mentions = Sequence[Sequence[Mention]]
@@ -136,13 +139,17 @@ def cooled(batch: ScoreBatch, temperature: float) -> ScoreBatch:
 
 
 def propose(
-    distribution: type[BatchDistribution[Any]], structure: Structure, batch: ScoreBatch, n_threads: int
+    distribution: type[BatchDistribution[Any]],
+    structure: Structure,
+    batch: ScoreBatch,
+    n_threads: int,
+    lowest: float | tuple[float, ...] = PROPOSAL.lowest,
 ) -> list[tuple[Mention, ...]]:
     """Return the mentions of each sentence that get a second look, with their exact probabilities."""
     pieces = batch.cut(_N_PIECES)
 
     def work(number: int) -> list[tuple[Mention, ...]]:
-        decoded = distribution(structure, pieces[number]).probable(PROPOSAL.lowest)
+        decoded = distribution(structure, pieces[number]).probable(lowest, limit=MOST_FOUND)
         return [_most_probable(here.mentions) for here in decoded]
 
     return [here for found in run(n_threads, work, _N_PIECES) for here in found]

@@ -44,8 +44,11 @@ WARM_UP = 0.06
 SECOND_LOOK_FROM = 2
 """The head that takes a second look learns from this epoch on: before, there are too many candidates."""
 
-SOFTENING = 2.0
+SOFTENING = 1.5
 """What scores are divided by to propose candidates while learning: a network grows too sure of its training data."""
+
+LEARNED_FROM = 0.02
+"""As probable as a candidate must be then to be learned from."""
 
 _SORTED_TOGETHER = 32
 """So many batches are sorted by length together: more would mix less."""
@@ -135,6 +138,8 @@ class Learner:
         of_network = self.network.named_parameters()
         self.trainable = {name: each for name, each in of_network if each.requires_grad and each.numel()}
         self.optimizer = self._optimizer()
+        self.measures = False
+        """Whether to wait for a GPU after every stage, so that ``seconds`` says what each of them takes."""
         self.seconds: dict[str, float] = dict.fromkeys(("encoder", "sums", "candidates", "development"), 0.0)
 
     def _optimizer(self) -> torch.optim.Optimizer:
@@ -144,7 +149,7 @@ class Learner:
         if encoder:
             groups.append({"params": encoder, "lr": self.settings.encoder_lr})
         self._rates = [self.settings.head_lr, self.settings.encoder_lr][: len(groups)]
-        return torch.optim.AdamW(groups, weight_decay=0.0)
+        return torch.optim.AdamW(groups, weight_decay=0.0, fused=self.network.device.type == "cuda")
 
     @property
     def n_steps(self) -> int:
@@ -286,7 +291,7 @@ class Learner:
         transitions = self.network.head.transitions.detach().to("cpu", torch.float64).numpy()
         batch = ScoreBatch(scores.detach().to("cpu", torch.float64).numpy(), gold.first_word, transitions)
         structure, n_threads = self.model.structure, self.settings.n_threads
-        proposed = propose(self.distribution, structure, cooled(batch, SOFTENING), n_threads)
+        proposed = propose(self.distribution, structure, cooled(batch, SOFTENING), n_threads, LEARNED_FROM)
         known = [set(sentence.mentions) for sentence in sentences]
         candidates = [list(dict.fromkeys((*mine, *here))) for mine, here in zip(known, proposed, strict=True)]
         is_right = [float(mention in mine) for mine, here in zip(known, candidates, strict=True) for mention in here]
@@ -296,7 +301,7 @@ class Learner:
         )
 
     def _took(self, what: str, begin: float) -> None:
-        if self.network.device.type == "cuda":
+        if self.measures and self.network.device.type == "cuda":
             torch.cuda.synchronize()
         self.seconds[what] += time.perf_counter() - begin
 
