@@ -157,6 +157,11 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
         clamped = self.structure.clamp(self.batch.scores, mention, self.best()[0].edges)
         return type(self)(self.structure, ScoreBatch(clamped, self.batch.first_word, self.batch.transitions))
 
+    def moved(self, mention: Mention) -> NDArray[np.float64]:
+        """Return how much more often each edge of a single sentence is used if it has a mention than on average."""
+        difference: NDArray[np.float64] = self.given(mention).marginals().edges - self.marginals().edges
+        return difference
+
     @cached_property
     def is_possible(self) -> NDArray[np.bool_]:
         """Whether scores of -inf leave any outcome possible, of shape (n_sentences,)."""

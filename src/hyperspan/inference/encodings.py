@@ -29,7 +29,7 @@ from hyperspan.inference.scores import ScoreBatch
 from hyperspan.inference.sums import Sums, sums_over
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
-from hyperspan.structures.hypergraph import Block
+from hyperspan.structures.hypergraph import Block, Hypergraph
 from hyperspan.structures.staircase import NO_START, START
 
 MOST_STEPS = 200_000
@@ -39,7 +39,7 @@ _NODES_OF_THREE_PARTS = 5
 _ROOM = 4_096
 
 
-class Encodings(BlockDistribution):
+class Encodings(BlockDistribution[Hypergraph]):
     """Over the distinct encodings of a hypergraph structure."""
 
     name = "encodings"

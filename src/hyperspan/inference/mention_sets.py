@@ -54,7 +54,7 @@ Tree = list[tuple[int, int, int, int]]
 """A derivation: the word, the node, the label and the parent's place (-1 for a root) of each of its nodes."""
 
 
-class MentionSets(BlockDistribution):
+class MentionSets(BlockDistribution[Hypergraph]):
     """Over sets of mentions: the best derivation and the best set of mentions are the same thing."""
 
     name = "mention-sets"

@@ -124,10 +124,7 @@ def explain(sentence: Sentence, model: Model, top: int = 8) -> Explanation:
     """
     over = model.over_sentences([sentence])
     marginals = over.marginals()
-    reasons = {}
-    for mention in sentence.mentions:
-        moved = over.given(mention).marginals().edges - marginals.edges
-        reasons[mention] = model.scorer.explain(sentence, moved, top)
+    reasons = {mention: model.scorer.explain(sentence, over.moved(mention), top) for mention in sentence.mentions}
     return Explanation(
         sentence,
         model.structure,

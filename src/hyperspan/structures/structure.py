@@ -21,7 +21,7 @@ MAX_COMPONENTS = 5
 """The most parts a mention can have in any structure; the sweeps keep 2^(2K-1) states."""
 
 Encoding = tuple[tuple[int, int], ...]
-"""The edges (or tags) of a sentence as ``(word, label)``, in order, each once."""
+"""The edges (or tags) of a sentence as ``(word, label)``, in order, each once; of ``segments`` a tree, depth first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Structure(Protocol):
 
     @property
     def kind(self) -> str:
-        """What an outcome is made of, ``staircase`` or ``chain``: it decides which distributions there are."""
+        """What an outcome is made of, ``staircase``, ``chain`` or ``segments``: it decides on the distributions."""
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -50,6 +50,10 @@ class Structure(Protocol):
     @property
     def max_components(self) -> int:
         """The most parts a mention can have."""
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Whatever else `hyperspan.structures.structure` must be told to make it again, by name."""
 
     @property
     def n_labels(self) -> int:
