@@ -27,7 +27,7 @@ from hyperspan.inference.numba.segments import (
     log_totals_kernel,
     probable_segments_kernel,
 )
-from hyperspan.inference.outcomes import Outcome, falling_pairs, most_probable
+from hyperspan.inference.outcomes import Outcome, by_number_of_parts, falling_pairs, most_probable
 from hyperspan.mentions import Mention, Span, unchecked_mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded
 from hyperspan.structures.segments import SegmentBlock, Segments
@@ -133,20 +133,22 @@ class SegmentSets(BlockDistribution[Segments]):
 
     # Mentions
 
-    def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
+    def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
         check_at_least_one("limit", limit)
         n_sentences, first_word = self.batch.n_sentences, self.batch.first_word
         was_cut, found = np.zeros(n_sentences, dtype=np.bool_), [list[Mention]() for _ in range(n_sentences)]
         probs, alive = self._room_for_probs(), np.empty((len(self.batch.scores), self.table.n_nodes))
         messages, totals = Messages.room(self.table, self.batch.longest), np.empty(n_sentences)
         rows = MentionRows.room(_ROOM, self.structure)
+        by_parts = np.array(by_number_of_parts(threshold, self.structure.max_components))
         for number, block in enumerate(self.structure.blocks):
             self._sum(block, probs, alive, totals, messages)
-            arguments = (self.table, probs, alive, first_word, threshold, MOST_STEPS, was_cut)
+            arguments = (self.table, probs, alive, first_word, float(by_parts.min()), MOST_STEPS, was_cut)
             while (n_found := probable_segments_kernel(*arguments, rows)) < 0:
                 rows = MentionRows.room(4 * rows.n_rows, self.structure)
             rows.block[:n_found] = number
-            rows.chosen(slice(n_found)).append_to(found, self.structure)
+            is_kept = rows.prob[:n_found] >= by_parts[rows.n_parts[:n_found] - 1]
+            rows.chosen(np.flatnonzero(is_kept)).append_to(found, self.structure)
         return [most_probable(here, limit, is_cut) for here, is_cut in zip(found, was_cut.tolist(), strict=True)]
 
     def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:

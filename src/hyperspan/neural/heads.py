@@ -7,7 +7,11 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from hyperspan.inference import Gold
+from hyperspan.learning import label_biases
+from hyperspan.neural.segment_head import SegmentHead, segment_biases
 from hyperspan.structures import Structure
+from hyperspan.structures.segments import Segments
 
 HIDDEN = 512
 """How many numbers a head makes of a word before it scores labels."""
@@ -73,6 +77,15 @@ def neighbours(vectors: torch.Tensor, first_word: torch.Tensor) -> tuple[torch.T
     return vectors.roll(1, dims=0) * keeps[0], vectors.roll(-1, dims=0) * keeps[1]
 
 
-def head_for(structure: Structure, size: int, base_score: NDArray[np.float64], dropout: float) -> EdgeHead:
+def head_for(
+    structure: Structure, size: int, base_score: NDArray[np.float64], dropout: float
+) -> EdgeHead | SegmentHead:
     """Return the head that makes the scores of a structure."""
+    if isinstance(structure, Segments):
+        return SegmentHead(size, structure, dropout)
     return EdgeHead(size, structure, base_score, dropout)
+
+
+def first_biases(structure: Structure, gold: Gold) -> NDArray[np.float64]:
+    """Return scores of shape (n_labels,) under which everything is about as frequent as in the gold."""
+    return segment_biases(structure, gold) if isinstance(structure, Segments) else label_biases(structure, gold)

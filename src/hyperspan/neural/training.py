@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 
 from hyperspan.errors import LearningError, UsageError
 from hyperspan.inference import Gold, ScoreBatch, distribution_class, encode_gold
-from hyperspan.learning import label_biases
 from hyperspan.mentions import Sentence
 from hyperspan.neural.checkpoint import NeuralCheckpointer
 from hyperspan.neural.development import cooled, judge, propose
 from hyperspan.neural.devices import best_device, learning_precision
 from hyperspan.neural.encoder import load_encoder, size_of, tensors_of
-from hyperspan.neural.heads import head_for
+from hyperspan.neural.heads import first_biases, head_for
 from hyperspan.neural.likelihood import exact_likelihood
 from hyperspan.neural.mention_head import Candidates, MentionHead
 from hyperspan.neural.mention_scorer import NeuralMentionScorer
@@ -73,7 +72,7 @@ def train_neural(
     base_score = distribution.prior(written_as)
     head = head_for(written_as, size_of(encoder), base_score, settings.dropout)
     if not base_score.any():
-        head.start_from(label_biases(written_as, gold))
+        head.start_from(first_biases(written_as, gold))
     network = Network(encoder, head, layers=settings.layers, dropout=settings.dropout)
     if settings.rescore != "off":
         network.mentions = MentionHead(size_of(encoder), len(written_as.types), settings.dropout)
