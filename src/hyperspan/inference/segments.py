@@ -36,7 +36,7 @@ from hyperspan.structures.structure import Encoded
 MOST_TREE_NODES = 100_000
 """How many edges an outcome may have; larger ones are cut and flagged."""
 
-MOST_STEPS = 2_000_000
+MOST_STEPS = 500_000
 """How many edges the search for probable mentions may try in one sentence and block."""
 
 _ROOM = 1_024
@@ -148,7 +148,8 @@ class SegmentSets(BlockDistribution[Segments]):
                 rows = MentionRows.room(4 * rows.n_rows, self.structure)
             rows.block[:n_found] = number
             is_kept = rows.prob[:n_found] >= by_parts[rows.n_parts[:n_found] - 1]
-            rows.chosen(np.flatnonzero(is_kept)).append_to(found, self.structure)
+            here = rows.chosen(np.flatnonzero(is_kept))
+            here.chosen(_most_probable_rows(here, first_word, limit + 1)).append_to(found, self.structure)
         return [most_probable(here, limit, is_cut) for here, is_cut in zip(found, was_cut.tolist(), strict=True)]
 
     def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:
@@ -256,6 +257,17 @@ class SegmentSets(BlockDistribution[Segments]):
             f"{self.structure.max_components} parts of {sizes['longest_part']} words with gaps of "
             f"{sizes['longest_gap']}"
         )
+
+
+def _most_probable_rows(rows: MentionRows, first_word: NDArray[np.int64], most: int) -> NDArray[np.int64]:
+    """Return the numbers of the most probable mentions of each sentence, so many at most: the rest is never made."""
+    counts = np.bincount(rows.sentence, minlength=len(first_word) - 1)
+    order = np.arange(rows.n_rows)
+    if counts.max(initial=0) <= most:
+        return order
+    order = np.lexsort((order, -rows.prob, rows.sentence))
+    rank = np.arange(rows.n_rows) - np.repeat(np.cumsum(counts) - counts, counts)
+    return np.sort(order[rank < most])
 
 
 class _Way(NamedTuple):

@@ -31,8 +31,7 @@ from hyperspan.neural.network import Network
 from hyperspan.neural.progress import EpochRecord, Progress
 from hyperspan.neural.scorer import NeuralScorer
 from hyperspan.recognizer import Interrupted, Model, Settings, Training, register_trainer
-from hyperspan.recognizer.training import TrainingOptions, check_left_out, types_of, untuned
-from hyperspan.structures import structure
+from hyperspan.recognizer.training import TrainingOptions, check_left_out, structure_of, untuned
 
 CLIP = 5.0
 """The longest that the gradient of a batch may be."""
@@ -65,7 +64,7 @@ def train_neural(
     n_layers = int(getattr(encoder.config, "num_hidden_layers", settings.layers))
     if settings.layers > n_layers:
         raise UsageError(f"layers is {settings.layers}, but the encoder has {n_layers}")
-    written_as = structure(settings.structure, types_of(train), settings.max_components)
+    written_as = structure_of(settings, train)
     distribution = distribution_class(written_as, settings.distribution)
     gold = encode_gold(distribution, written_as, train)
     check_left_out(gold, train, settings)

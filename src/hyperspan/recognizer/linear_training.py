@@ -27,9 +27,15 @@ from hyperspan.recognizer.checkpoint import Checkpointer, Interrupted, read_note
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.prediction import decode_batch
 from hyperspan.recognizer.settings import Settings
-from hyperspan.recognizer.training import TrainingOptions, check_left_out, register_trainer, tuned, types_of, untuned
+from hyperspan.recognizer.training import (
+    TrainingOptions,
+    check_left_out,
+    register_trainer,
+    structure_of,
+    tuned,
+    untuned,
+)
 from hyperspan.scoring import LinearScorer
-from hyperspan.structures import structure
 
 if TYPE_CHECKING:
     from hyperspan.learning import Objective
@@ -105,7 +111,7 @@ def _search(
     """Search for the best weights; the threshold and the scores are left to others."""
     from hyperspan.learning import Objective  # here, so that predicting does not wait for it
 
-    written_as = structure(settings.structure, types_of(train), settings.max_components)
+    written_as = structure_of(settings, train)
     distribution = distribution_class(written_as, settings.distribution)
     extractor = Extractor(settings.features, settings.clusters, settings.lexicon, threads=settings.n_threads)
     block = extractor.fit_transform(train)

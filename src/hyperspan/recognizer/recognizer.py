@@ -36,7 +36,7 @@ class Recognizer(Learned, Estimator):
 
     Parameters
     ----------
-    structure : {"shared", "split", "mention", "linear"}
+    structure : {"shared", "split", "mention", "linear", "segments"}
         How mentions are written as edges or tags.
     max_components : int
         The most parts a mention can have, 1 to 5.
@@ -70,6 +70,9 @@ class Recognizer(Learned, Estimator):
         Who scores edges: ``linear`` weights over features, or another that has been registered.
     initial_weights : {"frequencies", "zero"}
         Where the search begins: biases under which every choice is as frequent as in the training data, or all zero.
+    longest_part, longest_gap : int, optional
+        For ``segments``: how many words a part or a gap can have. If not given, as many as nearly all in the training
+        data have.
     encoder : str, optional
         A pretrained encoder, by its folder or name: then the scorer is ``neural``, and what follows counts.
     device : {"auto", "cpu", "cuda"}
@@ -129,6 +132,8 @@ class Recognizer(Learned, Estimator):
         seed: int = 0,
         scorer: str = "linear",
         initial_weights: Literal["frequencies", "zero"] = "frequencies",
+        longest_part: int | None = None,
+        longest_gap: int | None = None,
         encoder: str | None = None,
         device: Literal["auto", "cpu", "cuda"] = "auto",
         epochs: int = 12,
@@ -161,6 +166,8 @@ class Recognizer(Learned, Estimator):
         self.seed = seed
         self.scorer = scorer
         self.initial_weights = initial_weights
+        self.longest_part = longest_part
+        self.longest_gap = longest_gap
         self.encoder = encoder
         self.device = device
         self.epochs = epochs

@@ -16,6 +16,9 @@ from hyperspan.errors import ModelError
 from hyperspan.recognizer.settings import Settings
 from hyperspan.schema import Count, Penalty, Share, Threshold, check_finite, fitted
 
+LONGEST_SEGMENT = 10_000
+"""Words that a part or a gap can have in a model file: no training data have longer ones."""
+
 NOT_KEPT = ("features", "clusters", "lexicon", "encoder", "n_threads", "device")
 """Settings that are not written as such: the first four are part of the scorer, the others are the caller's."""
 
@@ -112,6 +115,7 @@ class ModelSchema(Struct):
     dev_scores: dict[str, Any]
     left_out: Count
     threshold_curve: list[ThresholdRow] = []
+    sizes: dict[str, Annotated[int, Meta(ge=1, le=LONGEST_SEGMENT)]] = {}
     rescorer: RescorerSchema | UnsetType = UNSET
 
 

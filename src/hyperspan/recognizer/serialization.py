@@ -38,6 +38,7 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
             if name not in NOT_KEPT and (settings.encoder is not None or name not in OF_ENCODER)
         },
         "types": list(model.structure.types),
+        "sizes": model.structure.sizes,
         "annotator": training.annotator,
         "l2": training.l2,
         "threshold": training.threshold,
@@ -82,7 +83,8 @@ def _remade(
 ) -> tuple[Settings, Model, Training]:
     chosen = {**defaults, **data["settings"]}
     chosen["distribution"] = current_name(chosen["distribution"])
-    written_as = structure(chosen["structure"], tuple(data["types"]), chosen["max_components"])
+    sizes = data.get("sizes", {})  # files from before there were any have none
+    written_as = structure(chosen["structure"], tuple(data["types"]), chosen["max_components"], sizes)
     distribution_class(written_as, chosen["distribution"])
     scorer = scorer_class(chosen["scorer"]).from_state(written_as, data, arrays, n_threads=chosen["n_threads"])
     if chosen["annotator"] == "auto":  # what it meant then, not what it means here

@@ -67,6 +67,8 @@ class Settings:
     seed: int
     scorer: str = "linear"
     initial_weights: Literal["frequencies", "zero"] = "frequencies"
+    longest_part: int | None = None
+    longest_gap: int | None = None
     encoder: str | None = None
     device: Literal["auto", "cpu", "cuda"] = "auto"
     epochs: int = 12
@@ -81,6 +83,12 @@ class Settings:
     freeze: bool = False
     save_precision: Literal["float32", "float16"] = "float32"
     rescore: Literal["auto", "on", "off"] = "auto"
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the structure that are given, by name: the others come from the training data."""
+        given = {"longest_part": self.longest_part, "longest_gap": self.longest_gap}
+        return {name: size for name, size in given.items() if size is not None}
 
     def check(self) -> None:
         """Refuse what makes no sense; structure, features and annotator are looked at where they are made.
@@ -99,9 +107,11 @@ class Settings:
             raise UsageError(f"l2 is {self.l2!r}; expected a number that is not negative, or 'auto'")
         for name in ("frequent", "max_iterations", "n_threads"):
             check_number(name, getattr(self, name))
+        for name, size in self.sizes.items():
+            check_number(name, size)
         if not (isinstance(self.tolerance, Real) and 0.0 <= self.tolerance < 1.0):
             raise UsageError(f"tolerance is {self.tolerance!r}; expected a number from 0 to below 1")
-        made = structure(self.structure, ["any"], self.max_components)
+        made = structure(self.structure, ["any"], self.max_components, self.sizes)
         try:
             distribution_class(made, self.distribution)
         except StructureError as error:

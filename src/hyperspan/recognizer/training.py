@@ -15,6 +15,7 @@ from hyperspan.mentions import Mention, Sentence, Unit
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.prediction import predict
 from hyperspan.recognizer.settings import Settings
+from hyperspan.structures import Structure, sizes_for, structure
 from hyperspan.text import Annotator, as_sentences
 
 LONGEST_SENTENCE = 20_000
@@ -109,6 +110,13 @@ def types_of(train: Sequence[Sentence]) -> tuple[str, ...]:
             f"there is no mention in the {len(train):,} training sentences; expected sentences with mentions"
         )
     return types
+
+
+def structure_of(settings: Settings, train: Sequence[Sentence]) -> Structure:
+    """Return the structure for training data: its types, and its sizes where the settings do not say them."""
+    mentions = [mention for sentence in train for mention in sentence.mentions]
+    sizes = {**sizes_for(settings.structure, mentions), **settings.sizes}
+    return structure(settings.structure, types_of(train), settings.max_components, sizes)
 
 
 def check_left_out(gold: Gold, train: Sequence[Sentence], settings: Settings) -> None:
