@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from hyperspan.inference import Gold
-from hyperspan.structures.segments import END, GAP, PART, Segments
+from hyperspan.structures.segments import GAP, PART, Segments
 
 SIZE = 192
 """How many numbers are made of a part or a gap."""
@@ -117,9 +117,10 @@ class _SpanScores(nn.Module):
 
 
 def segment_biases(structure: Segments, gold: Gold) -> NDArray[np.float64]:
-    """Return scores of shape (n_labels,) that are about the log-odds of each segment, where it can be, in the gold.
+    """Return the logs of how frequent each segment is in the gold, where it can be: of shape (n_labels,).
 
-    First parts can begin at any word, gaps and ends follow a part of their level, later parts a gap.
+    First parts can begin at any word, gaps and ends follow a part of their level, later parts a gap. What follows a
+    part then adds up to about one, so that parts are about as frequent as their scores say.
     """
     counts = np.bincount(gold.label, minlength=structure.n_labels).astype(np.float64)
     type_id, what, level, _ = structure.segment_of(np.arange(structure.n_labels))
@@ -128,7 +129,7 @@ def segment_biases(structure: Segments, gold: Gold) -> NDArray[np.float64]:
         np.add.at(total, (type_id[what == kind], level[what == kind]), counts[what == kind])
     n_words = max(1.0, float(gold.first_word[-1]))
     chances = np.where(what == PART, np.where(level == 0, n_words, n_gaps[type_id, level - 1]), n_parts[type_id, level])
-    # After a part something must follow: where its end is as frequent as the part, it is nearly sure.
-    rest = np.maximum(chances - counts, 0.0) + _UNSEEN
-    biases: NDArray[np.float64] = np.log((counts + _UNSEEN) / np.where(what == END, np.maximum(rest, 1.0), rest))
+    n_lengths = np.choose(what, [structure.longest_part, structure.longest_gap, 1])
+    unseen = _UNSEEN / n_lengths  # all lengths that never occur together count as half of one that does
+    biases: NDArray[np.float64] = np.log((counts + unseen) / (chances + 1.0))
     return biases
