@@ -9,9 +9,8 @@ from torch import nn
 
 from hyperspan.inference import Gold
 from hyperspan.learning import label_biases
-from hyperspan.neural.segment_head import SegmentHead, segment_biases
+from hyperspan.neural.segment_head import SegmentHead
 from hyperspan.structures import Structure
-from hyperspan.structures.segments import Segments
 
 HIDDEN = 512
 """How many numbers a head makes of a word before it scores labels."""
@@ -34,7 +33,7 @@ class EdgeHead(nn.Module):
 
     def __init__(self, size: int, structure: Structure, base_score: NDArray[np.float64], dropout: float) -> None:
         super().__init__()
-        n_labels = structure.n_labels
+        n_labels, self.structure = structure.n_labels, structure
         self.hidden = nn.Linear(3 * size, HIDDEN)
         self.scores = nn.Linear(HIDDEN, n_labels)
         self.dropout = nn.Dropout(dropout)
@@ -46,9 +45,10 @@ class EdgeHead(nn.Module):
         self.register_buffer("has_weights", has_weights, persistent=False)
         self.register_buffer("base_score", torch.from_numpy(base_score).float(), persistent=False)
 
-    def start_from(self, biases: NDArray[np.float64]) -> None:
-        """Begin with scores under which every choice is as frequent as in the training data."""
-        self.scores.bias.data.copy_(torch.from_numpy(biases))
+    def start_from(self, gold: Gold) -> None:
+        """Begin with scores under which every choice is as frequent as in the gold; a prior says it already."""
+        if not bool(self.base_score.any()):
+            self.scores.bias.data.copy_(torch.from_numpy(label_biases(self.structure, gold)))
 
     def forward(self, vectors: torch.Tensor, first_word: torch.Tensor) -> torch.Tensor:
         """Return scores of shape (n_words, n_labels).
@@ -77,15 +77,12 @@ def neighbours(vectors: torch.Tensor, first_word: torch.Tensor) -> tuple[torch.T
     return vectors.roll(1, dims=0) * keeps[0], vectors.roll(-1, dims=0) * keeps[1]
 
 
+HEADS: dict[str, type[EdgeHead] | type[SegmentHead]] = {"segments": SegmentHead}
+"""What makes the scores of each kind of structure, by the kind; of all others it is an `EdgeHead`."""
+
+
 def head_for(
     structure: Structure, size: int, base_score: NDArray[np.float64], dropout: float
 ) -> EdgeHead | SegmentHead:
     """Return the head that makes the scores of a structure."""
-    if isinstance(structure, Segments):
-        return SegmentHead(size, structure, dropout)
-    return EdgeHead(size, structure, base_score, dropout)
-
-
-def first_biases(structure: Structure, gold: Gold) -> NDArray[np.float64]:
-    """Return scores of shape (n_labels,) under which everything is about as frequent as in the gold."""
-    return segment_biases(structure, gold) if isinstance(structure, Segments) else label_biases(structure, gold)
+    return HEADS.get(structure.kind, EdgeHead)(size, structure, base_score, dropout)

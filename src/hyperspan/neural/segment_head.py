@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -27,11 +29,14 @@ class SegmentHead(nn.Module):
     size : int
         Of a word's vector.
     structure : Segments
+    base_score : float64 array of shape (n_labels,)
+        What is added and never learned: the distribution's prior.
     dropout : float
     """
 
-    def __init__(self, size: int, structure: Segments, dropout: float) -> None:
+    def __init__(self, size: int, structure: Any, base_score: NDArray[np.float64], dropout: float) -> None:
         super().__init__()
+        self.structure: Segments = structure
         self.n_types, self.n_levels = len(structure.types), structure.max_components
         n_turns = self.n_types * (self.n_levels - 1)
         self.parts = _SpanScores(size, structure.longest_part, self.n_types * self.n_levels, dropout)
@@ -39,10 +44,11 @@ class SegmentHead(nn.Module):
         self.ends = nn.Sequential(nn.Linear(2 * size, SIZE), nn.GELU(), nn.Dropout(dropout), nn.Linear(SIZE, n_turns))
         self.bias = nn.Parameter(torch.zeros(structure.n_labels))
         self.transitions = nn.Parameter(torch.zeros(0, 0))
+        self.register_buffer("base_score", torch.from_numpy(base_score).float(), persistent=False)
 
-    def start_from(self, biases: NDArray[np.float64]) -> None:
-        """Begin with scores under which segments are as frequent as in the training data."""
-        self.bias.data.copy_(torch.from_numpy(biases))
+    def start_from(self, gold: Gold) -> None:
+        """Begin with scores under which segments are about as frequent as in the gold."""
+        self.bias.data.copy_(torch.from_numpy(segment_biases(self.structure, gold)))
 
     def forward(self, vectors: torch.Tensor, first_word: torch.Tensor) -> torch.Tensor:
         """Return scores of shape (n_words, n_labels): see `EdgeHead.forward`."""
@@ -61,7 +67,7 @@ class SegmentHead(nn.Module):
             of_gaps = self.gaps(gaps, word, following, 1, limit).unflatten(1, (self.n_types, self.n_levels - 1, -1))
             ends = self.ends(torch.cat([vectors[word], vectors[following]], dim=1)).unflatten(1, (self.n_types, -1))
             rows.append(torch.cat([of_parts.flatten(2), of_gaps.flatten(2), ends], dim=2).flatten(1))
-        return torch.cat(rows) + self.bias
+        return torch.cat(rows) + self.bias + self.base_score
 
 
 class _SpanScores(nn.Module):

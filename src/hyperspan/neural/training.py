@@ -23,7 +23,7 @@ from hyperspan.neural.checkpoint import NeuralCheckpointer
 from hyperspan.neural.development import cooled, judge, propose
 from hyperspan.neural.devices import best_device, learning_precision
 from hyperspan.neural.encoder import load_encoder, size_of, tensors_of
-from hyperspan.neural.heads import first_biases, head_for
+from hyperspan.neural.heads import head_for
 from hyperspan.neural.likelihood import exact_likelihood
 from hyperspan.neural.mention_head import Candidates, MentionHead
 from hyperspan.neural.mention_scorer import NeuralMentionScorer
@@ -68,10 +68,8 @@ def train_neural(
     distribution = distribution_class(written_as, settings.distribution)
     gold = encode_gold(distribution, written_as, train)
     check_left_out(gold, train, settings)
-    base_score = distribution.prior(written_as)
-    head = head_for(written_as, size_of(encoder), base_score, settings.dropout)
-    if not base_score.any():
-        head.start_from(first_biases(written_as, gold))
+    head = head_for(written_as, size_of(encoder), distribution.prior(written_as), settings.dropout)
+    head.start_from(gold)
     network = Network(encoder, head, layers=settings.layers, dropout=settings.dropout)
     if settings.rescore != "off":
         network.mentions = MentionHead(size_of(encoder), len(written_as.types), settings.dropout)
