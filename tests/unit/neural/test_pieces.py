@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 
@@ -46,7 +48,7 @@ def test_words_in_overlapping_windows_see_both_sides(pieces):
     (windows,) = pieces.windows([Sentence(["1"] * 400)])
     assert len(windows) > 2
     quarter = pieces.capacity // 4
-    for before, after in zip(windows, windows[1:], strict=False):
+    for before, after in pairwise(windows):
         n_beyond = len(before.ids) - before.first - sum(before.n_pieces) - 1
         assert n_beyond >= quarter - 1, "the last wanted word of a window sees what follows it"
         assert after.first - 1 >= quarter - 1, "and the first of the next what comes before"
