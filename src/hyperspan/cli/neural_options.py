@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,7 +10,7 @@ import typer
 
 from hyperspan.errors import UsageError
 
-PANEL = "With a pretrained encoder (pip install 'hyperspan[neural]')"
+PANEL = "With a pretrained encoder"
 
 
 def _option(name: str, help: str, **more: Any) -> Any:
@@ -39,17 +40,17 @@ SavePrecisionOption = Annotated[
 ]
 
 
-def check_encoder_options(context: typer.Context, encoder: str | None) -> None:
+def check_encoder_options(encoder: str | None, options: Mapping[str, Any]) -> None:
     """Refuse options of an encoder where there is none: they would do nothing.
 
     An encoder that looks like a path must be there.
     """
-    if encoder is not None:
-        if (encoder.startswith((".", "/", "~")) or "\\" in encoder) and not Path(encoder).is_dir():
-            raise UsageError(f"there is no folder {encoder!r}; expected an encoder with config.json and tokenizer.json")
-        return
-    for parameter in context.command.params:
-        source = context.get_parameter_source(parameter.name or "")
-        is_given = source is not None and source.name not in ("DEFAULT", "DEFAULT_MAP")
-        if getattr(parameter, "rich_help_panel", None) == PANEL and is_given:
-            raise UsageError(f"{parameter.opts[0]} needs --encoder: features have no such thing")
+    if encoder is None:
+        from hyperspan.recognizer import Recognizer
+
+        known = Recognizer().get_params()
+        for name, value in options.items():
+            if value != known[name]:
+                raise UsageError(f"--{name.replace('_', '-')} needs --encoder: features have no such thing")
+    elif (encoder.startswith((".", "/", "~")) or "\\" in encoder) and not Path(encoder).is_dir():
+        raise UsageError(f"there is no folder {encoder!r}; expected an encoder with config.json and tokenizer.json")

@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -55,7 +55,6 @@ MaxComponentsOption = Annotated[
 
 
 def train(
-    context: typer.Context,
     corpus: CorpusArgument,
     output: Annotated[Path, typer.Option("--output", "-o", help="The model file to write.", show_default=False)],
     dev: Annotated[
@@ -108,7 +107,21 @@ def train(
     from hyperspan.recognizer import Interrupted, Recognizer
 
     tell_of_compiling()
-    check_encoder_options(context, encoder)
+    options: dict[str, Any] = {
+        "device": device,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "encoder_lr": encoder_lr,
+        "head_lr": head_lr,
+        "dropout": dropout,
+        "layers": layers,
+        "context": context_words,
+        "patience": patience,
+        "precision": precision,
+        "freeze": freeze,
+        "save_precision": save_precision,
+    }
+    check_encoder_options(encoder, options)
     penalty = _penalty(l2)
     _check_output(output)
     diagnostics = Diagnostics(on_error.value)
@@ -128,18 +141,7 @@ def train(
         n_threads=threads,
         seed=seed,
         encoder=encoder,
-        device=cast(Any, device),
-        epochs=epochs,
-        batch_size=batch_size,
-        encoder_lr=encoder_lr,
-        head_lr=head_lr,
-        dropout=dropout,
-        layers=layers,
-        context=context_words,
-        patience=patience,
-        precision=cast(Any, precision),
-        freeze=freeze,
-        save_precision=cast(Any, save_precision),
+        **options,
     )
     # What cannot be replaced, such as /dev/null, has no place beside it either.
     checkpoint = None if is_stream(output) else output.with_name(f"{output.name}.checkpoint")

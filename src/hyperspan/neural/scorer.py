@@ -255,6 +255,8 @@ class NeuralScorer:
         pieces = WordPieces(tokenizer, checked.longest, checked.unknown, checked.padding)
         of_encoder = _under(arrays, _ENCODER)
         encoder = encoder_of_config(checked.config, {name: array.shape for name, array in of_encoder.items()})
+        if checked.layers > getattr(encoder.config, "num_hidden_layers", checked.layers):
+            raise ModelError(f"it takes the mean over {checked.layers} layers, and its encoder has fewer")
         distribution = distribution_class(structure, checked.distribution)
         head = head_for(structure, size_of(encoder), distribution.prior(structure), 0.0)
         network = Network(encoder, head, layers=checked.layers, dropout=0.0)

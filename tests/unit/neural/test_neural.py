@@ -336,7 +336,7 @@ def test_without_torch_a_sentence_says_what_to_install(monkeypatch):
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, package=None: None if name == "torch" else found(name, package)
     )
-    message = r"The scorer 'neural' needs the package 'torch'\. Install it with: .*neural"
+    message = r"The scorer 'neural' needs the package 'torch'\. Install it with: .*pip install .*torch"
     with pytest.raises(MissingExtraError, match=message):
         importlib.reload(hyperspan.neural)
 
