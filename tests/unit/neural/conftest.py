@@ -3,28 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hyperspan.corpora import demo
 from hyperspan.mentions import Sentence
 from tiny_encoder import make_tiny_encoder
-
-pytest.importorskip("torch", reason="the neural scorer needs torch: pip install 'hyperspan[neural]'")
-pytest.importorskip("transformers", reason="the neural scorer needs transformers: pip install 'hyperspan[neural]'")
-
-QUICK: dict[str, Any] = {
-    "encoder_lr": 2e-3,
-    "head_lr": 3e-3,
-    "dropout": 0.1,
-    "layers": 1,
-    "batch_size": 16,
-    "device": "cpu",
-    "n_threads": 1,
-    "rescore": "off",
-}
-"""Settings under which a network with random weights learns quickly."""
 
 
 @pytest.fixture(scope="session")
