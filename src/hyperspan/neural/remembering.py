@@ -11,7 +11,7 @@ import torch
 
 from hyperspan.mentions import Sentence
 
-MOST_WORDS = 1 << 16
+MOST_WORDS = 1 << 15
 """Vectors of at most so many words are kept; the oldest go first."""
 
 

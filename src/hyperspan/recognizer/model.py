@@ -46,6 +46,11 @@ class Model:
         """About how many words are scored at a time: fewer, where there are very many labels."""
         return max(1, min(BATCH_WORDS, MOST_SCORES // self.structure.n_labels))
 
+    @property
+    def reads_documents(self) -> bool:
+        """Whether sentences are scored together with their neighbours, so that documents must not be cut."""
+        return getattr(self.scorer, "context", 0) > 0
+
     def over(self, batch: ScoreBatch) -> BatchDistribution[Any]:
         """Return the distribution over the outcomes of sentences, given their scores."""
         return distribution(self.structure, batch, self.distribution)

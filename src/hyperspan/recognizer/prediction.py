@@ -56,7 +56,7 @@ def predict(
         yield from rescored(model, model.rescorer, sentences, decode, threshold, top)
         return
     decoder = check_decoder(decode)
-    for sentences_here in batches(sentences, model.batch_words):
+    for sentences_here in batches(sentences, model.batch_words, whole_documents=model.reads_documents):
         batch = model.scorer.scores(sentences_here)
         decoded = decode_batch(model, batch, decoder, threshold)
         alternatives = _alternatives(model, batch, top) if top else [()] * batch.n_sentences
@@ -122,7 +122,7 @@ def first_look(
     top: int = 0,
 ) -> Iterator[FirstLook]:
     """Yield the candidates of each sentence, in batches that bound memory, and what a decoder chooses beside."""
-    for sentences_here in batches(sentences, model.batch_words):
+    for sentences_here in batches(sentences, model.batch_words, whole_documents=model.reads_documents):
         batch = model.scorer.scores(sentences_here)
         proposed = _proposed(model, batch, proposal, threshold)
         chosen = [None] * batch.n_sentences if decoder is None else decode_batch(model, batch, decoder, threshold)
