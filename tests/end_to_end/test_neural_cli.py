@@ -27,7 +27,7 @@ def hyperspan(*words: object, **more: object) -> subprocess.CompletedProcess[str
 
 
 def command(*words: object) -> list[str]:
-    return [sys.executable, "-m", "hyperspan.cli", *map(str, words)]
+    return [sys.executable, "-c", "from hyperspan.cli import main; main()", *map(str, words)]
 
 
 @pytest.fixture(scope="module")
