@@ -173,6 +173,8 @@ def _run(
             raise Interrupted(search.state.iteration)
         if not search.is_done:
             checkpointer.save_in_time(search)
+    if options.saves_when_done:
+        checkpointer.save(search)
 
 
 def _check_left_out(gold: Gold, train: Sequence[Sentence], settings: Settings) -> None:

@@ -17,6 +17,7 @@ from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer.annotating import warn_of_difference, watched
 from hyperspan.recognizer.estimator import Estimator
 from hyperspan.recognizer.explanation import Explanation, explain
+from hyperspan.recognizer.folds import remove_checkpoints
 from hyperspan.recognizer.learned import Learned
 from hyperspan.recognizer.linear_training import train_linear as _registers_itself  # noqa: F401
 from hyperspan.recognizer.model import batches
@@ -70,6 +71,9 @@ class Recognizer(Learned, Estimator):
         Who scores edges: ``linear`` weights over features, or another that has been registered.
     initial_weights : {"frequencies", "zero"}
         Where the search begins: biases under which every choice is as frequent as in the training data, or all zero.
+    rescore : {"off", "auto", "on"}
+        Whether to train a second look at whole mentions: it takes about five times as long. ``auto`` keeps it if F1
+        rises by more than its standard error on development data, or on training data by cross-validation.
 
     Examples
     --------
@@ -105,6 +109,7 @@ class Recognizer(Learned, Estimator):
         seed: int = 0,
         scorer: str = "linear",
         initial_weights: Literal["frequencies", "zero"] = "frequencies",
+        rescore: Literal["auto", "on", "off"] = "off",
     ) -> None:
         self.structure = structure
         self.max_components = max_components
@@ -123,6 +128,7 @@ class Recognizer(Learned, Estimator):
         self.seed = seed
         self.scorer = scorer
         self.initial_weights = initial_weights
+        self.rescore = rescore
         self._missed_columns: set[str] = set()
 
     # Learning
@@ -363,7 +369,7 @@ class Recognizer(Learned, Estimator):
         """
         write_model(Path(path), self._settings(), self._learned(), self._learning(), with_names=with_names)
         if self._checkpoint is not None:
-            self._checkpoint.unlink(missing_ok=True)
+            remove_checkpoints(self._checkpoint)
 
     @classmethod
     def load(cls, path: str | Path, *, n_threads: int = 2) -> Recognizer:

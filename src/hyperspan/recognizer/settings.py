@@ -43,6 +43,7 @@ class Settings:
     seed: int
     scorer: str = "linear"
     initial_weights: Literal["frequencies", "zero"] = "frequencies"
+    rescore: Literal["auto", "on", "off"] = "off"
 
     def check(self) -> None:
         """Refuse what makes no sense; structure, features and annotator are looked at where they are made.
@@ -70,6 +71,8 @@ class Settings:
             raise UsageError(str(error)) from None
         if self.initial_weights not in ("frequencies", "zero"):
             raise UsageError(f"initial_weights is {self.initial_weights!r}; expected 'frequencies' or 'zero'")
+        if self.rescore not in ("auto", "on", "off"):
+            raise UsageError(f"rescore is {self.rescore!r}; expected 'auto', 'on' or 'off'")
         check_threshold(self.threshold)
 
 
