@@ -331,15 +331,19 @@ class Recognizer(Learned, Estimator):
         top: int = 8,
         decode: str | None = None,
         threshold: float | None = None,
+        document: Sequence[Sentence] = (),
     ) -> Explanation:
-        """Return edge probabilities, the best structure, mentions, and the features that moved each of them."""
+        """Return edge probabilities, the best structure, mentions, and the features that moved each of them.
+
+        A second look sees the whole document: give its sentences, this one among them, for the same probabilities.
+        """
         model = self._learned()
-        (annotated,) = self._annotator().annotate([sentence])
+        place = next((number for number, other in enumerate(document) if other is sentence), 0)
+        annotated = list(self._annotator().annotate(document or [sentence]))
         if mentions is None:
             limit = self.threshold_ if threshold is None else threshold
-            (found,) = predict(model, [annotated], decode or self.decode, limit)
-            mentions = found.mentions
-        return explain(annotated.with_mentions(mentions), model, top)
+            mentions = list(predict(model, annotated, decode or self.decode, limit))[place].mentions
+        return explain(annotated[place].with_mentions(mentions), model, top, annotated, place)
 
     def summary(self) -> dict[str, Any]:
         """Return what the model is, as plain data."""
