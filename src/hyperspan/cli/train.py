@@ -6,8 +6,9 @@ import json as json_module
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -49,6 +50,14 @@ if TYPE_CHECKING:
     from hyperspan.mentions import Sentence
 
 
+class RescoreChoice(StrEnum):
+    """Whether to train a second look at whole mentions."""
+
+    auto = "auto"
+    on = "on"
+    off = "off"
+
+
 MaxComponentsOption = Annotated[
     int, typer.Option("--max-components", min=1, max=5, help="The most parts a mention can have.")
 ]
@@ -75,6 +84,10 @@ def train(
     ] = "none",
     threads: Annotated[int, typer.Option("--threads", min=1, help="Results do not depend on it.")] = 2,
     seed: Annotated[int, typer.Option("--seed", help="For whatever is random.")] = 0,
+    rescore: Annotated[
+        RescoreChoice,
+        typer.Option("--rescore", help="A second look at whole mentions: auto keeps it if it helps."),
+    ] = RescoreChoice.off,
     dev_every: Annotated[
         int, typer.Option("--dev-every", min=0, help="Score the development data every so many iterations.")
     ] = 0,
@@ -142,6 +155,7 @@ def train(
         seed=seed,
         encoder=encoder,
         **options,
+        rescore=rescore.value,
     )
     # What cannot be replaced, such as /dev/null, has no place beside it either.
     checkpoint = None if is_stream(output) else output.with_name(f"{output.name}.checkpoint")
@@ -173,6 +187,7 @@ def train(
         "iterations": recognizer.n_iter_,
         "stopped": recognizer.training_log_[-1]["stopped"],
         "left_out": recognizer.left_out_,
+        "rescoring": recognizer.summary()["rescoring"],
         "dev": recognizer.dev_scores_,
     }
     if json:
@@ -236,6 +251,9 @@ def _say_summary(summary: dict[str, Any]) -> None:
     say.info(f"{summary['iterations']} iterations; {summary['stopped']}")
     if summary["left_out"]:
         say.info(f"{summary['left_out']:,} training mentions cannot be written in this structure and were left out")
+    if summary["rescoring"]:
+        for line in rescoring_lines(summary["rescoring"]):
+            say.info(line)
     if summary["dev"]:
         scores = summary["dev"]
         for name in ("all", "discontiguous_sentences", "discontiguous_mentions"):
@@ -258,6 +276,20 @@ SIZES = (
 """What is told of a scorer after training, where it has it."""
 
 
+def rescoring_lines(rescoring: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a second look changed, and how many of the mentions it could see at all."""
+    where = "dev" if rescoring["measured_on"] == "dev" else "training data, cross-validated"
+    yield (
+        f"second look {'kept' if rescoring['kept'] else 'not kept'}: F1 {rescoring['f1_without']:.3f} without it, "
+        f"{rescoring['f1_with']:.3f} with it (standard error {rescoring['standard_error']:.3f}; {where})"
+    )
+    recall = (
+        f"{each['recall']:.1%} of {each['gold']:,} with {parts} part{'' if parts == '1' else 's'}"
+        for parts, each in rescoring["recall_by_parts"].items()
+    )
+    yield f"candidates, {rescoring['candidates']:,} in the training data, hold {', '.join(recall)}"
+
+
 class Watch:
     """Takes the records of training: shows one live line, writes the log, and passes on the wish to stop."""
 
@@ -267,12 +299,21 @@ class Watch:
         self._max_iterations = max_iterations
         self._log = log
         self._live = sys.stderr.isatty() and not say.quiet
+        self._folds: dict[int, Record] = {}
 
     def __call__(self, record: Record) -> bool:
         if self._log is not None and record.is_complete:
             self._log.write(json_module.dumps(record.as_dict()) + "\n")
             self._log.flush()
-        if self._live:
+        if self._live and record.fold:
+            self._folds[record.fold] = record
+            done = sum(bool(each.stopped) for each in self._folds.values())
+            under_way = ", ".join(
+                f"iteration {each.iteration} of fold {each.fold}" for each in self._folds.values() if not each.stopped
+            )
+            sys.stderr.write(f"\r\x1b[2Ksecond look: {done} of {record.n_folds} folds done  {under_way}")
+            sys.stderr.flush()
+        elif self._live:
             sys.stderr.write(f"\r\x1b[2K{record.line(self._max_iterations)}")
             sys.stderr.flush()
         return self.wants_stop

@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from hyperspan.evaluation.calibration import calibration_error, reliability
 from hyperspan.experiments.cells import percent
 from hyperspan.experiments.data import evenly
 from hyperspan.experiments.plotting import new_figure
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
 
 LEAST_PROBABLE = 0.05
 """Mentions less probable than this have no part in calibration."""
+
+N_BINS = 10
 
 MOST_LIKELIHOODS = 500
 """For so many training sentences it is looked whether their likelihood exceeds one."""
@@ -82,8 +83,34 @@ def _make(run: Run, over: str, train: Sequence[Sentence], dev: Sequence[Sentence
 
 
 def reliability_of(found: Found) -> list[dict[str, Any]]:
-    """Return how probable mentions are, and how many of them are right, by bins of probability."""
-    return reliability([sentence.mentions for sentence in found.sentences], found.candidates)
+    """Return for each bin of probability how many mentions there are, how probable they are, and how many are right."""
+    bins: list[list[tuple[float, bool]]] = [[] for _ in range(N_BINS)]
+    for sentence, candidates in zip(found.sentences, found.candidates, strict=True):
+        gold = set(sentence.mentions)
+        for mention in candidates:
+            prob = mention.prob or 0.0
+            bins[min(int(prob * N_BINS), N_BINS - 1)].append((prob, mention in gold))
+    return [
+        {
+            "mentions": len(kept),
+            "prob": round(sum(prob for prob, _ in kept) / len(kept), 4),
+            "right": round(sum(is_right for _, is_right in kept) / len(kept), 4),
+        }
+        for kept in bins
+        if kept
+    ]
+
+
+def calibration_error(bins: Sequence[Mapping[str, Any]]) -> float:
+    """Return the expected calibration error.
+
+    Examples
+    --------
+    >>> calibration_error([{"mentions": 3, "prob": 0.5, "right": 0.6}, {"mentions": 1, "prob": 0.9, "right": 0.5}])
+    0.175
+    """
+    total = sum(kept["mentions"] for kept in bins)
+    return sum(kept["mentions"] * abs(kept["prob"] - kept["right"]) for kept in bins) / total if total else 0.0
 
 
 def above_one(recognizer: Recognizer, sentences: Sequence[Sentence]) -> int:

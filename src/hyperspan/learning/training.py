@@ -40,6 +40,9 @@ class Record:
     stopped: str = ""
     is_complete: bool = True
     """Whether the iteration is over: whoever trains may also tell of what is under way."""
+    fold: int = 0
+    """Which part of the training data is set aside, from 1 on; 0 if none is."""
+    n_folds: int = 0
 
     def as_dict(self, *, with_time: bool = True) -> dict[str, Any]:
         """Return the record as plain data; without the time for what must not differ from run to run."""
@@ -54,6 +57,8 @@ class Record:
             record["dev_f1"] = self.dev_f1
         if self.stopped:
             record["stopped"] = self.stopped
+        if self.fold:
+            record["fold"] = self.fold
         if with_time:
             record["seconds"] = round(self.seconds, 3)
         return record

@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.optimize import minimize_scalar
 
-from hyperspan.evaluation.calibration import calibration_error, reliability
+from hyperspan.evaluation.calibration import Calibration
 from hyperspan.inference import BatchDistribution, ScoreBatch, distribution_class, encode_gold, negative_log_likelihood
 from hyperspan.learning import LOWEST_THRESHOLD, ThresholdCurve
 from hyperspan.mentions import Mention, Sentence, unchecked_mention
@@ -86,7 +86,7 @@ def judge(scorer: NeuralScorer, dev: Sequence[Sentence], rescore: str = "off") -
     errors = []
     for value in (1.0, temperature):
         candidates = propose(distribution, scorer.structure, cooled(batch, value), scorer.n_threads)
-        errors.append(calibration_error(reliability(gold, candidates)))
+        errors.append(calibration_error(gold, candidates))
     calibration = {"calibration_error_before": errors[0], "calibration_error": errors[1]}
     first_f1 = ThresholdCurve.of(gold, candidates, LOWEST_THRESHOLD).best_f1
     head = scorer.network.mentions
@@ -102,7 +102,7 @@ def judge(scorer: NeuralScorer, dev: Sequence[Sentence], rescore: str = "off") -
     f1 = ThresholdCurve.of(gold, after, LOWEST_THRESHOLD).best_f1
     if rescore == "auto" and f1 <= first_f1:
         return Judgement(first_f1, first_f1, temperature, None, calibration)
-    calibration["calibration_error"] = calibration_error(reliability(gold, after))
+    calibration["calibration_error"] = calibration_error(gold, after)
     return Judgement(f1, first_f1, temperature, mix, calibration)
 
 
@@ -165,6 +165,12 @@ def with_new_probs(candidates: Mentions, probs: NDArray[np.float64]) -> list[lis
     """Return candidates with other probabilities, given one after another."""
     new = iter(probs.tolist())
     return [[unchecked_mention(mention.type, mention.parts, next(new)) for mention in here] for here in candidates]
+
+
+def calibration_error(gold: Mentions, candidates: Mentions) -> float:
+    """Return how far the probabilities of candidates are from the share of them that is right."""
+    pairs = zip(map(set, gold), candidates, strict=True)
+    return Calibration.of((mention.prob, mention in known) for known, here in pairs for mention in here).error
 
 
 def _bounded(dev: Sequence[Sentence], n_labels: int) -> Sequence[Sentence]:

@@ -53,6 +53,9 @@ class EpochRecord:
     dev_f1: float | None = None
     stopped: str = ""
     is_complete: bool = False
+    fold: int = 0
+    """Which part of the training data is set aside: none is."""
+    n_folds: int = 0
 
     def as_dict(self, *, with_time: bool = True) -> dict[str, Any]:
         """Return the record as plain data."""

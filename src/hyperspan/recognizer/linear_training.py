@@ -179,6 +179,8 @@ def _run(
             raise Interrupted(search.state.iteration)
         if not search.is_done:
             checkpointer.save_in_time(search)
+    if options.saves_when_done:
+        checkpointer.save(search)
 
 
 def _fingerprint(

@@ -82,6 +82,8 @@ class Training:
         How many training mentions the structure cannot write.
     annotator : dict
         What gave parts of speech and lemmas: the annotator's record.
+    rescoring : dict
+        What a second look changed, and whether it was kept; empty if none was trained.
     """
 
     l2: float
@@ -92,6 +94,7 @@ class Training:
     left_out: int
     annotator: dict[str, Any]
     threshold_curve: list[dict[str, Any]] = field(default_factory=list)
+    rescoring: dict[str, Any] = field(default_factory=dict)
 
 
 def batches(

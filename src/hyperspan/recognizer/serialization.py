@@ -47,6 +47,7 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
         "training_log": training.log,
         "dev_scores": training.dev_scores,
         "left_out": training.left_out,
+        "rescoring": training.rescoring,
         **state,
     }
     write_arrays(path, "model", data, arrays)
@@ -100,6 +101,7 @@ def _remade(
         left_out=data["left_out"],
         annotator=dict(data["annotator"]),
         threshold_curve=data.get("threshold_curve", []),  # files from before it was recorded have none
+        rescoring=data.get("rescoring", {}),  # nor this
     )
     rescorer = None
     if "rescorer" in data:

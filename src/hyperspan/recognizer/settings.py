@@ -20,7 +20,6 @@ CHOICES = {
     "device": ("auto", "cpu", "cuda"),
     "precision": ("auto", "float32", "bfloat16"),
     "save_precision": ("float32", "float16"),
-    "rescore": ("auto", "on", "off"),
 }
 """What can be said of a neural scorer where only some words make sense."""
 
@@ -36,7 +35,6 @@ OF_ENCODER = (
     "precision",
     "freeze",
     "save_precision",
-    "rescore",
 )
 """Settings that mean something only where there is an encoder."""
 
@@ -82,7 +80,7 @@ class Settings:
     precision: Literal["auto", "float32", "bfloat16"] = "auto"
     freeze: bool = False
     save_precision: Literal["float32", "float16"] = "float32"
-    rescore: Literal["auto", "on", "off"] = "auto"
+    rescore: Literal["auto", "on", "off"] = "off"
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -118,6 +116,8 @@ class Settings:
             raise UsageError(str(error)) from None
         if self.initial_weights not in ("frequencies", "zero"):
             raise UsageError(f"initial_weights is {self.initial_weights!r}; expected 'frequencies' or 'zero'")
+        if self.rescore not in ("auto", "on", "off"):
+            raise UsageError(f"rescore is {self.rescore!r}; expected 'auto', 'on' or 'off'")
         check_threshold(self.threshold)
         self._check_encoder()
 

@@ -24,12 +24,16 @@ LONGEST_SENTENCE = 20_000
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How training is watched, stopped and taken up again: see `Recognizer.fit`."""
+    """How training is watched, stopped and taken up again: see `Recognizer.fit`.
+
+    With ``saves_when_done`` the search is saved at its end too, since something else will follow.
+    """
 
     on_iteration: Callable[[Record], bool | None] | None = None
     dev_every: int = 0
     checkpoint: Path | None = None
     resume: bool = False
+    saves_when_done: bool = False
 
 
 Trainer = Callable[[Settings, list[Sentence], list[Sentence], TrainingOptions], tuple[Model, Training]]
@@ -68,7 +72,13 @@ def learn(
     LearningError, Interrupted, ModelError
         As in `Recognizer.fit`.
     """
-    model, training = TRAINERS[settings.scorer](settings, train, dev, options)
+    # An encoder takes its second look by itself, if at all.
+    trainer, wants_more = TRAINERS[settings.scorer], settings.rescore != "off" and settings.encoder is None
+    model, training = trainer(settings, train, dev, replace(options, saves_when_done=wants_more))
+    if wants_more and model.rescorer is None:
+        from hyperspan.recognizer.rescoring import take_second_look  # here, so that nobody else waits for it
+
+        model, training = take_second_look(settings, (model, training), train, dev, options, trainer)
     return model, replace(tuned(settings, model, training, dev), annotator=annotator.record())
 
 
