@@ -10,6 +10,7 @@ from hyperspan.learning.training import L2_CHOICES, Record, Search, new_search
 
 if TYPE_CHECKING:
     from hyperspan.learning.objective import Objective
+    from hyperspan.learning.segment_objective import SegmentObjective, choose_segment_parameters
 
 __all__ = [
     "DEFAULT_THRESHOLD",
@@ -18,9 +19,11 @@ __all__ = [
     "Objective",
     "Record",
     "Search",
+    "SegmentObjective",
     "State",
     "ThresholdCurve",
     "choose_parameters",
+    "choose_segment_parameters",
     "first_weights",
     "label_biases",
     "minimise",
@@ -28,7 +31,14 @@ __all__ = [
 ]
 
 
+_LAZY = {
+    "Objective": "objective",
+    "SegmentObjective": "segment_objective",
+    "choose_segment_parameters": "segment_objective",
+}
+
+
 def __getattr__(name: str) -> Any:
-    if name == "Objective":  # brings compiled code that only training needs, so it is loaded when it is asked for
-        return import_module("hyperspan.learning.objective").Objective
+    if name in _LAZY:  # brings compiled code that only training needs, so it is loaded when it is asked for
+        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -17,7 +17,7 @@ from hyperspan.features import FeatureBlock
 from hyperspan.inference import Gold
 from hyperspan.learning.duplicates import find_duplicates
 from hyperspan.scoring.parameters import Parameters, first_of_rows
-from hyperspan.structures import Structure
+from hyperspan.structures.structure import Labels, Structure
 
 FREQUENT = 10
 """How often a feature must occur to have weights for all labels that occur."""
@@ -29,7 +29,7 @@ _UNSEEN = 0.5
 
 
 def choose_parameters(
-    structure: Structure,
+    structure: Labels,
     features: FeatureBlock,
     gold: Gold,
     n_features: int,
@@ -42,7 +42,7 @@ def choose_parameters(
 
     Parameters
     ----------
-    structure : Structure
+    structure : Labels
     features : FeatureBlock
         Of the training sentences.
     gold : Gold

@@ -21,6 +21,7 @@ from hyperspan.learning.vectors import dot_kernel
 
 if TYPE_CHECKING:
     from hyperspan.learning.objective import Objective
+    from hyperspan.learning.segment_objective import SegmentObjective
 
 L2_CHOICES = (2.0, 1.0, 0.5, 0.25, 0.125)
 """The penalties that ``l2="auto"`` tries, strongest first: each starts from the weights of the one before."""
@@ -116,7 +117,7 @@ class Search:
 
     def run(
         self,
-        objective: Objective,
+        objective: Objective | SegmentObjective,
         *,
         max_iterations: int,
         tolerance: float,

@@ -87,7 +87,8 @@ def _remade(
     sizes = data.get("sizes", {})  # files from before there were any have none
     written_as = structure(chosen["structure"], tuple(data["types"]), chosen["max_components"], sizes)
     distribution_class(written_as, chosen["distribution"])
-    scorer = scorer_class(chosen["scorer"]).from_state(written_as, data, arrays, n_threads=chosen["n_threads"])
+    of_kind = scorer_class(chosen["scorer"], written_as.kind)
+    scorer = of_kind.from_state(written_as, data, arrays, n_threads=chosen["n_threads"])
     if chosen["annotator"] == "auto":  # what it meant then, not what it means here
         chosen["annotator"] = data["annotator"]["name"]
     settings = Settings(**{**chosen, **scorer.settings()})

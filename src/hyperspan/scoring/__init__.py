@@ -11,6 +11,7 @@ from hyperspan.scoring.mention_scorer import (
 )
 from hyperspan.scoring.parameters import Parameters
 from hyperspan.scoring.scorer import SCORERS, Reason, Scorer, register_scorer, scorer_class
+from hyperspan.scoring.segments import SegmentParameters, SegmentScorer
 
 __all__ = [
     "MENTION_SCORERS",
@@ -22,6 +23,8 @@ __all__ = [
     "Proposal",
     "Reason",
     "Scorer",
+    "SegmentParameters",
+    "SegmentScorer",
     "mention_scorer_class",
     "register_mention_scorer",
     "register_scorer",

@@ -106,16 +106,16 @@ class Scorer(Protocol):
 
 
 SCORERS: dict[str, type[Scorer]] = {}
-"""Every scorer by its name, as model files have it."""
+"""Every scorer by its name, as model files have it; one for a kind of structure only is ``name/kind``."""
 
 
-def register_scorer(name: str, scorer: type[Scorer]) -> None:
-    """Add a scorer under a name."""
-    SCORERS[name] = scorer
+def register_scorer(name: str, scorer: type[Scorer], kind: str = "") -> None:
+    """Add a scorer under a name: for all structures, or for those of a kind, which are scored in another way."""
+    SCORERS[f"{name}/{kind}" if kind else name] = scorer
 
 
-def scorer_class(name: str) -> type[Scorer]:
-    """Return a scorer by name: one that is registered, or that an installed package brings.
+def scorer_class(name: str, kind: str = "") -> type[Scorer]:
+    """Return a scorer by name, for structures of a kind: one that is registered, or that an installed package brings.
 
     Raises
     ------
@@ -126,6 +126,7 @@ def scorer_class(name: str) -> type[Scorer]:
     """
     if name not in SCORERS:
         load_plugin(name)
-    if name not in SCORERS:
-        raise ModelError(f"there is no scorer {name!r}; expected one of {', '.join(SCORERS)}")
-    return SCORERS[name]
+    if name not in SCORERS or "/" in name:
+        known = ", ".join(name for name in SCORERS if "/" not in name)
+        raise ModelError(f"there is no scorer {name!r}; expected one of {known}")
+    return SCORERS.get(f"{name}/{kind}", SCORERS[name])

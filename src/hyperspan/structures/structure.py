@@ -32,7 +32,30 @@ class Encoded:
     left_out: tuple[Mention, ...] = ()
 
 
-class Structure(Protocol):
+class Labels(Protocol):
+    """Labels that words can have weights for: those of a structure, or others that its scores are made of."""
+
+    @property
+    def n_labels(self) -> int:
+        """How many labels there are: the width of a score array."""
+
+    @property
+    def has_transitions(self) -> bool:
+        """Whether a label after another has a score of its own."""
+
+    @property
+    def weightless_labels(self) -> NDArray[np.bool_]:
+        """Which labels need no weights, because another label of the same choice is scored against them."""
+
+    @property
+    def start_labels(self) -> NDArray[np.int64]:
+        """The labels that start a mention, where a label does just that."""
+
+    def label_name(self, label: int) -> str:
+        """Name a label in words."""
+
+
+class Structure(Labels, Protocol):
     """How mentions are written as edges or tags."""
 
     @property
@@ -56,30 +79,11 @@ class Structure(Protocol):
         """Whatever else `hyperspan.structures.structure` must be told to make it again, by name."""
 
     @property
-    def n_labels(self) -> int:
-        """How many labels there are: the width of a score array."""
-
-    @property
-    def has_transitions(self) -> bool:
-        """Whether a label after another has a score of its own."""
-
-    @property
     def choices(self) -> Sequence[NDArray[np.int64]]:
         """The sets of labels that exclude one another at a word: all tags, or the edges of a node."""
 
-    @property
-    def weightless_labels(self) -> NDArray[np.bool_]:
-        """Which labels need no weights, because another label of the same choice is scored against them."""
-
-    @property
-    def start_labels(self) -> NDArray[np.int64]:
-        """The labels that start a mention, where a label does just that."""
-
     def labels_of(self, type: str) -> NDArray[np.bool_]:
         """Say which labels have to do with a type."""
-
-    def label_name(self, label: int) -> str:
-        """Name a label in words."""
 
     def encode(self, mentions: Iterable[Mention], n_words: int) -> Encoded:
         """Return the edges of a set of mentions, and the mentions that cannot be written."""

@@ -52,7 +52,7 @@ def test_other_numbers_of_parts_are_refused(name: str, max_components: int) -> N
 def test_an_unknown_name_lists_the_known_and_suggests_the_nearest() -> None:
     with pytest.raises(
         StructureError,
-        match=r"no structure 'sharde'; expected one of linear, .*, segments\. Did you mean 'shared'\?$",
+        match=r"no structure 'sharde'; expected one of linear, .*, split, segments\. Did you mean 'shared'\?$",
     ):
         structure("sharde", ["Finding"])
     with pytest.raises(StructureError, match=r"there is no structure 'zebra'; expected one of .*, segments$"):
