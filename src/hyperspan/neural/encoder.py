@@ -32,7 +32,7 @@ def load_encoder(name: str) -> tuple[nn.Module, WordPieces]:
     if not isinstance(name, (str, Path)) or not str(name):
         raise UsageError(f"encoder is {name!r}; expected a folder, or the name of a pretrained encoder")
     try:
-        with _quiet():
+        with quiet():
             tokenizer = AutoTokenizer.from_pretrained(str(name))
             model = AutoModel.from_pretrained(str(name), dtype=torch.float32)
     except Exception as error:  # whatever goes wrong in there, a folder or a name was wrong here
@@ -68,7 +68,7 @@ def encoder_of_config(config: Mapping[str, Any], shapes: Mapping[str, tuple[int,
         If there is no such encoder, or its weights have other shapes.
     """
     try:
-        with _quiet(), torch.device("meta"):
+        with quiet(), torch.device("meta"):
             made = AutoConfig.for_model(**{name: value for name, value in config.items() if name != "auto_map"})
             if not 0 < int(getattr(made, "num_hidden_layers", 1)) <= _MOST_LAYERS:
                 raise ModelError(f"its encoder has {made.num_hidden_layers} layers; expected 1 to {_MOST_LAYERS}")
@@ -116,7 +116,7 @@ def _first_line(error: Exception) -> str:
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
+def quiet() -> Iterator[None]:
     """Keep the library's bars and advice away from our users."""
     before = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Annotated, Any
@@ -26,6 +27,7 @@ from hyperspan.scoring import Reason, register_scorer
 from hyperspan.scoring.scorer import Arrays
 from hyperspan.structures import Structure
 
+_FIRST_PROCESS = os.getpid()
 _ENCODER, _HEAD, _TOKENIZER = "encoder.", "head.", "tokenizer"
 _DTYPES = (np.dtype(np.float32), np.dtype(np.float16))
 
@@ -128,8 +130,10 @@ class NeuralScorer:
     def ready(self) -> Any:
         """Prepare for computing without learning; used as a context."""
         self.network.eval()
-        if self.network.device.type == "cpu" and torch.get_num_threads() != self.n_threads:
-            torch.set_num_threads(self.n_threads)
+        # Threads do not come along when a process forks, and whoever waits for them waits forever.
+        n_threads = self.n_threads if os.getpid() == _FIRST_PROCESS else 1
+        if self.network.device.type == "cpu" and torch.get_num_threads() != n_threads:
+            torch.set_num_threads(n_threads)
         return torch.autocast("cpu", enabled=False)
 
     def describe(self) -> dict[str, Any]:
