@@ -13,7 +13,7 @@ from torch import nn
 from hyperspan.neural.mention_head import MentionHead
 from hyperspan.neural.pieces import PieceBatch, Window, WordPieces
 
-AT_ONCE = {"cpu": 512, "cuda": 32_768}
+AT_ONCE = {"cpu": 512, "cuda": 8_192}
 """How many pieces, padding among them, go through the encoder at a time when nothing is learned."""
 
 
