@@ -142,7 +142,7 @@ class _Adaptation:
                 torch.nn.utils.clip_grad_norm_(self.model.parameters(), CLIP)
                 optimizer.step()
                 done += 1
-                total += float(loss)
+                total += float(loss.item())
                 seconds = time.perf_counter() - begin
                 yield EpochRecord(
                     iteration=epoch + 1,

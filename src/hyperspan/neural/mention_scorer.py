@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any, ClassVar
 
@@ -89,8 +90,13 @@ class NeuralMentionScorer:
                 first_look = by_mention.get(mention, mention)
                 amount = float(self.mix[0] * log_odds_of([[first_look]])[0])
                 reasons[mention] = [
-                    Reason(mention.start, "first look", amount, "the log-odds of the first look"),
-                    *self.scorer.words_that_moved(sentences, number, partial(self._of_one, mention), top),
+                    Reason(mention.start, "first look", amount, "the log-odds of the first look", look=2),
+                    *(
+                        replace(reason, look=2)
+                        for reason in self.scorer.words_that_moved(
+                            sentences, number, partial(self._of_one, mention), top
+                        )
+                    ),
                 ][: max(1, top)]
             found.append(reasons)
         return found
