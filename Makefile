@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOCK := requirements/dev.txt
 
-.PHONY: demo install test lint fix types bench docs wheel fuzz audit lock clean
+.PHONY: demo install test torch lint fix types bench docs wheel fuzz audit lock clean
 
 demo: $(READY)
 	$(BIN)/hyperspan demo
@@ -23,6 +23,15 @@ install:
 test: $(READY)
 	$(BIN)/python -m pytest -n 2 -q src benchmarks tests
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -n 2 -q -m kernel tests
+
+# torch for the tests of the neural scorer: the build for the CPU, a tenth of the one with all that GPUs need.
+TORCH := 2.13.0
+torch: $(READY)
+	$(BIN)/python -c "import torch, transformers" 2>/dev/null \
+		|| $(BIN)/python -m pip install -q -c $(LOCK) "torch==$(TORCH)+cpu" "transformers>=4.48" \
+		|| $(BIN)/python -m pip install -q -c $(LOCK) --extra-index-url https://download.pytorch.org/whl/cpu \
+			"torch==$(TORCH)+cpu" "transformers>=4.48" \
+		|| $(BIN)/python -m pip install -q -c $(LOCK) ".[neural]"
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -13,7 +13,7 @@ from scipy import stats
 from brute_force import all_encodings, all_mentions, all_subsets
 from hyperspan import Mention
 from hyperspan.inference import BatchDistribution, ScoreBatch, distribution
-from hyperspan.structures import Hypergraph, Linear, Staircase, structure
+from hyperspan.structures import Hypergraph, Linear, Segments, Staircase, structure
 from hyperspan.structures.structure import Encoding
 
 ONE, TWO = ("Finding",), ("Finding", "Drug")
@@ -44,6 +44,16 @@ FOR_MENTION_SETS = [
     (structure("split", TWO, 2), 2),
     (THREE_PARTS, 6),
 ]
+FOR_SEGMENTS = [
+    (Segments(ONE, 1, 4, 1), 4),
+    (Segments(ONE, 2, 4, 2), 4),
+    (Segments(ONE, 3, 4, 2), 4),
+    (Segments(ONE, 3, 2, 1), 4),
+    (Segments(ONE, 3, 3, 3), 3),
+    (Segments(TWO, 2, 2, 1), 3),
+    (Segments(TWO, 3, 2, 2), 2),
+    (Segments(ONE, 3, 20, 20), 1),
+]
 FOR_TAGS = [(Linear(ONE), 1), (Linear(ONE), 4), (Linear(TWO), 3)]
 
 
@@ -51,6 +61,8 @@ def case_name(value: object) -> str:
     """Name a structure, or the number of words, for the list of tests."""
     if isinstance(value, Linear):
         return f"linear-{len(value.types)}"
+    if isinstance(value, Segments):
+        return f"segments-{len(value.types)}-to-{value.max_components}-{value.longest_part}-{value.longest_gap}"
     if isinstance(value, Hypergraph):
         parts = "exactly" if value is THREE_PARTS else "to"
         return f"{value.name}-{len(value.types)}-{parts}-{value.max_components}"
@@ -62,18 +74,21 @@ class Enumeration:
 
     Parameters
     ----------
-    structure : Hypergraph or Linear
+    structure : Hypergraph, Linear or Segments
     n_words : int
     over : {"encodings", "mention-sets", "derivations"}
     """
 
-    def __init__(self, structure: Hypergraph | Linear, n_words: int, over: str = "encodings") -> None:
+    def __init__(self, structure: Hypergraph | Linear | Segments, n_words: int, over: str = "encodings") -> None:
         self.structure, self.n_words = structure, n_words
         self.outcomes: list[Encoding]
         self.sets: list[frozenset[Mention]] = []
         if isinstance(structure, Linear):
             tags = product(range(structure.n_labels), repeat=n_words)
             self.outcomes = [tuple(enumerate(sequence)) for sequence in tags]
+        elif isinstance(structure, Segments):
+            self.sets = list(all_subsets(self.mentions))
+            self.outcomes = [structure.encode(mentions, n_words).encoding for mentions in self.sets]
         elif over == "encodings":
             self.outcomes = sorted(all_encodings(structure, n_words))
         else:
@@ -91,6 +106,8 @@ class Enumeration:
         parts = self.structure.max_components
         if isinstance(self.structure, Linear):
             return [mention for mention in found if len(mention.parts) <= parts]
+        if isinstance(self.structure, Segments):
+            return [mention for mention in found if self.structure.holds(mention)]
         return [mention for mention in found if self.structure.block_of(mention) is not None]
 
     @cached_property
@@ -127,13 +144,18 @@ class Enumeration:
 
 
 @cache
-def enumeration(structure: Hypergraph | Linear, n_words: int, over: str = "encodings") -> Enumeration:
+def enumeration(structure: Hypergraph | Linear | Segments, n_words: int, over: str = "encodings") -> Enumeration:
     """Return every outcome, found once."""
     return Enumeration(structure, n_words, over)
 
 
 def random_scores(
-    rng: np.random.Generator, structure: Hypergraph | Linear, n_words: int, *, size: float = 1.0, forbidden: float = 0.0
+    rng: np.random.Generator,
+    structure: Hypergraph | Linear | Segments,
+    n_words: int,
+    *,
+    size: float = 1.0,
+    forbidden: float = 0.0,
 ) -> NDArray[np.float64]:
     """Return random scores, a share of which is -inf."""
     scores = rng.normal(scale=size, size=(n_words, structure.n_labels))
@@ -148,7 +170,7 @@ def batch_of(pieces: Sequence[NDArray[np.float64]], transitions: NDArray[np.floa
 
 
 def single(
-    structure: Hypergraph | Linear,
+    structure: Hypergraph | Linear | Segments,
     scores: NDArray[np.float64],
     over: str = "encodings",
     transitions: NDArray[np.float64] | None = None,

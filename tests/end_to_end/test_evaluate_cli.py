@@ -340,3 +340,56 @@ def test_a_sentence_of_a_document_is_a_sentence(run, tmp_path: Path):
     for name in ("all", "discontiguous_sentences", "discontiguous_mentions", "by_parts", "by_type"):
         assert theirs[name] == ours[name], name
     assert 0 < ours["discontiguous_sentences"]["tp"] < ours["all"]["tp"]
+
+
+@pytest.fixture
+def with_probs(tmp_path: Path) -> Path:
+    """Every gold mention with probability 0.8, and a wrong one with 0.3 in each sentence."""
+    units = [
+        sentence.with_mentions(
+            [
+                *(Mention(each.type, each.parts, prob=0.8) for each in sentence.mentions),
+                Mention("Drug", [(0, 1)], prob=0.3),
+            ]
+        )
+        for sentence in NAMED
+    ]
+    return write(tmp_path / "probs.jsonl", units)
+
+
+def test_calibration_is_printed_and_in_the_json(run, gold: Path, with_probs: Path):
+    n_right, n_wrong = sum(len(sentence.mentions) for sentence in NAMED), len(NAMED)
+    wanted = (0.2 * n_right + 0.3 * n_wrong) / (n_right + n_wrong)
+    code, out, _ = run(gold, with_probs, "--calibration", "--json")
+    found = json.loads(out)["calibration"]
+    assert code == 0
+    assert found["error"] == pytest.approx(wanted)
+    assert [each["mentions"] for each in found["bins"]] == [0, 0, 0, n_wrong, 0, 0, 0, 0, n_right, 0]
+    code, out, _ = run(gold, with_probs, "--calibration")
+    assert code == 0
+    assert f"calibration error {wanted:.4f} over {n_right + n_wrong} predicted mentions" in out
+    (line,) = [line for line in out.splitlines() if line.startswith("  0.8 to 0.9")]
+    assert "0.800  1.000" in line
+    assert line.count("█") == 49  # fifty, of which the sign for the mean probability hides one
+    assert "calibration" not in json.loads(run(gold, with_probs, "--json")[1])
+
+
+def test_calibration_needs_probabilities(run, gold: Path, half: Path):
+    code, _, err = run(gold, gold, "--calibration")
+    assert code == 2
+    assert "no predicted mention has a probability, which --calibration needs" in err
+    code, _, err = run(gold, half, "--calibration")
+    assert code == 0
+    assert "predicted mentions have no probability, and are left out of the diagram" in err
+
+
+def test_the_diagram_is_drawn(run, gold: Path, with_probs: Path, tmp_path: Path):
+    pytest.importorskip("matplotlib", reason="plots need matplotlib")
+    assert run(gold, with_probs, "--calibration", "--plot", tmp_path / "a.svg")[0] == 0
+    assert b"<svg" in (tmp_path / "a.svg").read_bytes()
+    code, _, err = run(gold, with_probs, "--calibration", "--plot", tmp_path / "a.txt")
+    assert code == 2
+    assert "expected a name that ends with .png, .svg or .pdf" in err
+    code, _, err = run(gold, with_probs, "--plot", tmp_path / "a.svg")
+    assert code == 2
+    assert "--plot draws the diagram of --calibration; give both" in err

@@ -11,6 +11,7 @@ import typer
 
 from hyperspan import __version__
 from hyperspan.cli import (
+    adapt,
     ambiguity,
     brown,
     check,
@@ -47,6 +48,7 @@ _MODELS, _CORPORA, _RESOURCES = "Models", "Corpora", "Features and their resourc
 
 app.command("demo", rich_help_panel=_MODELS)(demo.demo)
 app.command("train", rich_help_panel=_MODELS)(train.train)
+app.command("adapt", rich_help_panel=_MODELS)(adapt.adapt)
 app.command("predict", rich_help_panel=_MODELS)(predict.predict)
 app.command("evaluate", rich_help_panel=_MODELS)(evaluate.evaluate)
 app.command("explain", rich_help_panel=_MODELS)(explain.explain)

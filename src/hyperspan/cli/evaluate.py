@@ -12,6 +12,7 @@ import orjson
 import typer
 
 from hyperspan import corpora
+from hyperspan.cli.calibration import check_picture, diagram, draw_diagram
 from hyperspan.cli.console import (
     FromOption,
     JsonOption,
@@ -30,7 +31,7 @@ from hyperspan.files import writing
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from hyperspan.evaluation import Comparison, Evaluation, Score, SentenceCounts, Significance
+    from hyperspan.evaluation import CalibrationCounter, Comparison, Evaluation, Score, SentenceCounts, Significance
 
 _MAIN_ROWS = {
     "all mentions": "all",
@@ -58,6 +59,13 @@ def evaluate(
     min_f1: Annotated[
         float | None, typer.Option("--min-f1", help="Exit with 1 if the F1 over all mentions is lower (0 to 1).")
     ] = None,
+    calibration: Annotated[
+        bool,
+        typer.Option("--calibration", help="Also say whether probabilities hold what they say: a reliability diagram."),
+    ] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Draw the diagram of --calibration as .png, .svg or .pdf.")
+    ] = None,
     resamples: Annotated[int, typer.Option("--resamples", min=1, help="How often --compare draws.")] = 10_000,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Which draws --compare makes.")] = 0,
     on_error: OnErrorOption = OnErrorChoice.error,
@@ -70,18 +78,27 @@ def evaluate(
 
     Example: hyperspan evaluate gold.jsonl predicted.jsonl --errors errors.jsonl --min-f1 0.6
     """
-    from hyperspan.evaluation import SentenceCounts, compare_systems, in_sentences
+    from hyperspan.evaluation import CalibrationCounter, SentenceCounts, compare_systems, in_sentences
     from hyperspan.text import split_sentences
 
     if min_f1 is not None and not 0.0 <= min_f1 <= 1.0:
         raise UsageError(f"--min-f1 is {min_f1:g}; expected a number from 0 to 1, such as 0.63 for 63 %")
+    if plot is not None and not calibration:
+        raise UsageError("--plot draws the diagram of --calibration; give both")
+    check_picture(plot)
     inputs = [gold, predicted, *([] if compare is None else [compare])]
     if errors is not None and any(path.exists() and errors.exists() and path.samefile(errors) for path in inputs):
         raise UsageError(f"--errors would overwrite {errors}, which is to be read; choose another name")
 
     read = _Reader(gold, format, predicted_format or format, on_error.value)
-    evaluation, counts, kinds = score(read.comparisons(predicted, "Comparing"), errors)
+    probs = CalibrationCounter()
+    evaluation, counts, kinds = score(read.comparisons(predicted, "Comparing"), errors, probs)
     table = evaluation.as_dict()
+    calibrated = probs.result() if calibration else None
+    if calibrated is not None:
+        if not calibrated.n_mentions:
+            raise UsageError(f"{predicted}: no predicted mention has a probability, which --calibration needs")
+        table["calibration"] = calibrated.as_dict()
     tested = None
     if compare is not None:
         other = SentenceCounts()
@@ -99,6 +116,13 @@ def evaluate(
         print_evaluation(evaluation)
         if tested is not None:
             print_significance(tested, str(predicted), str(compare))
+        if calibrated is not None:
+            stdout().print()
+            typer.echo(diagram(calibrated))
+    if calibrated is not None and calibrated.n_without:
+        say.warning(f"{calibrated.n_without:,} predicted mentions have no probability, and are left out of the diagram")
+    if calibrated is not None and plot is not None:
+        draw_diagram(calibrated, plot)
     if errors is not None:
         say.info(_summary_of(kinds, errors))
     if min_f1 is not None and evaluation.all.f1 < min_f1:
@@ -149,7 +173,7 @@ class _Reader:
 
 
 def score(
-    comparisons: Iterator[Comparison], errors: Path | None = None
+    comparisons: Iterator[Comparison], errors: Path | None = None, probs: CalibrationCounter | None = None
 ) -> tuple[Evaluation, SentenceCounts, Counter[str]]:
     """Score comparisons and write their errors; return all scores, the counts of each sentence, and kinds of errors."""
     from hyperspan.evaluation import Scorer, SentenceCounts, in_sentences, list_errors
@@ -159,6 +183,8 @@ def score(
     kinds: Counter[str] = Counter()
     with nullcontext() if errors is None else writing(errors) as file:
         for comparison in comparisons:
+            if probs is not None:
+                probs.add(comparison)
             for piece in in_sentences(comparison, split_sentences):
                 scorer.add(piece)
                 counts.add(piece)

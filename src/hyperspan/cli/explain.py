@@ -27,7 +27,7 @@ def explain(
     """Say why each mention of a text was found: the features that speak for it and against it, in words.
 
     An amount is how much a feature moves the mention's log probability: +0.7 makes it about twice as probable, -0.7
-    half as probable.
+    half as probable. A model with a second look gives the reasons of both looks.
 
     Example: hyperspan explain notes.model "Left and right kidneys are enlarged."
     """
@@ -45,7 +45,8 @@ def explain(
         raise UsageError("there is no word in the text; expected a sentence, or - to read one from stdin")
     recognizer = Recognizer.load(model)
     how: dict[str, Any] = {"decode": decode, "threshold": threshold, "top": top}
-    explained = (recognizer.explain(sentence, **how) for sentence in sentences)
+    document = sentences if recognizer.rescorer_ is not None else ()
+    explained = (recognizer.explain(sentence, document=document, **how) for sentence in sentences)
     if json:
         print_json({"model": str(model), "sentences": [each.as_dict() for each in explained]})
         return

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hyperspan.cli.console import JsonOption, print_json, printable, say, stdout
+from hyperspan.cli.train import rescoring_lines
 
 
 def show(
@@ -37,8 +38,11 @@ def show(
         return
     console = stdout()
     for name, value in summary.items():
-        if name not in ("strongest", "training_log", "dev_scores", "templates"):
+        if name not in ("strongest", "training_log", "dev_scores", "templates", "rescoring", "rescorer"):
             console.print(f"{name.replace('_', ' '):20} {printable(_shown(value))}", markup=False)
+    if summary["rescoring"]:
+        for line in rescoring_lines(summary["rescoring"]):
+            console.print(line, markup=False)
     for name in ("all", "discontiguous_sentences", "discontiguous_mentions"):
         if summary["dev_scores"]:
             score = summary["dev_scores"][name]

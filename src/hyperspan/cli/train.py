@@ -6,8 +6,9 @@ import json as json_module
 import signal
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -24,6 +25,22 @@ from hyperspan.cli.console import (
     say,
     tell_of_compiling,
 )
+from hyperspan.cli.neural_options import (
+    BatchSizeOption,
+    ContextOption,
+    DeviceOption,
+    DropoutOption,
+    EncoderLrOption,
+    EncoderOption,
+    EpochsOption,
+    FreezeOption,
+    HeadLrOption,
+    LayersOption,
+    PatienceOption,
+    PrecisionOption,
+    SavePrecisionOption,
+    check_encoder_options,
+)
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 from hyperspan.files import is_stream, locked
@@ -31,6 +48,14 @@ from hyperspan.files import is_stream, locked
 if TYPE_CHECKING:
     from hyperspan.learning import Record
     from hyperspan.mentions import Sentence
+
+
+class RescoreChoice(StrEnum):
+    """Whether to train a second look at whole mentions."""
+
+    auto = "auto"
+    on = "on"
+    off = "off"
 
 
 MaxComponentsOption = Annotated[
@@ -59,6 +84,10 @@ def train(
     ] = "none",
     threads: Annotated[int, typer.Option("--threads", min=1, help="Results do not depend on it.")] = 2,
     seed: Annotated[int, typer.Option("--seed", help="For whatever is random.")] = 0,
+    rescore: Annotated[
+        RescoreChoice,
+        typer.Option("--rescore", help="A second look at whole mentions: auto keeps it if it helps."),
+    ] = RescoreChoice.off,
     dev_every: Annotated[
         int, typer.Option("--dev-every", min=0, help="Score the development data every so many iterations.")
     ] = 0,
@@ -67,6 +96,19 @@ def train(
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
+    encoder: EncoderOption = None,
+    device: DeviceOption = "auto",
+    epochs: EpochsOption = 12,
+    batch_size: BatchSizeOption = 16,
+    encoder_lr: EncoderLrOption = 3e-5,
+    head_lr: HeadLrOption = 1e-3,
+    dropout: DropoutOption = 0.5,
+    layers: LayersOption = 4,
+    context_words: ContextOption = 0,
+    patience: PatienceOption = 4,
+    precision: PrecisionOption = "auto",
+    freeze: FreezeOption = False,
+    save_precision: SavePrecisionOption = "float32",
 ) -> None:
     """Learn from an annotated corpus and write a model.
 
@@ -78,6 +120,21 @@ def train(
     from hyperspan.recognizer import Interrupted, Recognizer
 
     tell_of_compiling()
+    options: dict[str, Any] = {
+        "device": device,
+        "epochs": epochs,
+        "batch_size": batch_size,
+        "encoder_lr": encoder_lr,
+        "head_lr": head_lr,
+        "dropout": dropout,
+        "layers": layers,
+        "context": context_words,
+        "patience": patience,
+        "precision": precision,
+        "freeze": freeze,
+        "save_precision": save_precision,
+    }
+    check_encoder_options(encoder, options)
     penalty = _penalty(l2)
     _check_output(output)
     diagnostics = Diagnostics(on_error.value)
@@ -96,6 +153,9 @@ def train(
         max_iterations=max_iterations,
         n_threads=threads,
         seed=seed,
+        encoder=encoder,
+        **options,
+        rescore=rescore.value,
     )
     # What cannot be replaced, such as /dev/null, has no place beside it either.
     checkpoint = None if is_stream(output) else output.with_name(f"{output.name}.checkpoint")
@@ -120,13 +180,14 @@ def train(
     summary: dict[str, Any] = {
         "model": str(output),
         "types": list(recognizer.types_),
-        **{name: sizes[name] for name in ("features", "weights") if name in sizes},
+        **{name: sizes[name] for name in SIZES if name in sizes},
         "l2": recognizer.l2_,
         "threshold": recognizer.threshold_,
         "threshold_tuned": bool(recognizer.summary()["threshold_curve"]),
         "iterations": recognizer.n_iter_,
         "stopped": recognizer.training_log_[-1]["stopped"],
         "left_out": recognizer.left_out_,
+        "rescoring": recognizer.summary()["rescoring"],
         "dev": recognizer.dev_scores_,
     }
     if json:
@@ -174,11 +235,14 @@ def _read_training(path: Path, format: str | None, diagnostics: Diagnostics) -> 
 
 
 def _say_summary(summary: dict[str, Any]) -> None:
-    sizes = "".join(f"{summary[name]:,} {name}, " for name in ("features", "weights") if name in summary)
-    say.info(
-        f"{summary['model']}: {len(summary['types'])} types, {sizes}"
-        f"l2 {summary['l2']:g}, threshold {summary['threshold']:g}"
-    )
+    sizes = "".join(f"{summary[name]:,} {name}, " for name in ("features", "weights", "parameters") if name in summary)
+    made = f"encoder {summary['encoder']}" if "encoder" in summary else f"l2 {summary['l2']:g}"
+    say.info(f"{summary['model']}: {len(summary['types'])} types, {sizes}{made}, threshold {summary['threshold']:g}")
+    if "calibration_error" in summary:
+        say.info(
+            f"temperature {summary['temperature']:.2f}: the expected calibration error of dev probabilities went from "
+            f"{summary['calibration_error_before']:.3f} to {summary['calibration_error']:.3f}"
+        )
     if not summary["threshold_tuned"]:
         say.note(
             f"the threshold {summary['threshold']:g} is a fallback, for want of development data with mentions: give "
@@ -187,6 +251,9 @@ def _say_summary(summary: dict[str, Any]) -> None:
     say.info(f"{summary['iterations']} iterations; {summary['stopped']}")
     if summary["left_out"]:
         say.info(f"{summary['left_out']:,} training mentions cannot be written in this structure and were left out")
+    if summary["rescoring"]:
+        for line in rescoring_lines(summary["rescoring"]):
+            say.info(line)
     if summary["dev"]:
         scores = summary["dev"]
         for name in ("all", "discontiguous_sentences", "discontiguous_mentions"):
@@ -195,6 +262,32 @@ def _say_summary(summary: dict[str, Any]) -> None:
                 f"dev {name.replace('_', ' ')}: precision {score['precision']:.3f}, "
                 f"recall {score['recall']:.3f}, F1 {score['f1']:.3f}"
             )
+
+
+SIZES = (
+    "features",
+    "weights",
+    "encoder",
+    "parameters",
+    "temperature",
+    "calibration_error_before",
+    "calibration_error",
+)
+"""What is told of a scorer after training, where it has it."""
+
+
+def rescoring_lines(rescoring: Mapping[str, Any]) -> Iterator[str]:
+    """Say what a second look changed, and how many of the mentions it could see at all."""
+    where = "dev" if rescoring["measured_on"] == "dev" else "training data, cross-validated"
+    yield (
+        f"second look {'kept' if rescoring['kept'] else 'not kept'}: F1 {rescoring['f1_without']:.3f} without it, "
+        f"{rescoring['f1_with']:.3f} with it (standard error {rescoring['standard_error']:.3f}; {where})"
+    )
+    recall = (
+        f"{each['recall']:.1%} of {each['gold']:,} with {parts} part{'' if parts == '1' else 's'}"
+        for parts, each in rescoring["recall_by_parts"].items()
+    )
+    yield f"candidates, {rescoring['candidates']:,} in the training data, hold {', '.join(recall)}"
 
 
 class Watch:
@@ -206,18 +299,22 @@ class Watch:
         self._max_iterations = max_iterations
         self._log = log
         self._live = sys.stderr.isatty() and not say.quiet
+        self._folds: dict[int, Record] = {}
 
     def __call__(self, record: Record) -> bool:
-        if self._log is not None:
+        if self._log is not None and record.is_complete:
             self._log.write(json_module.dumps(record.as_dict()) + "\n")
             self._log.flush()
-        if self._live:
-            left = record.seconds / max(1, record.iteration) * (self._max_iterations - record.iteration)
-            score = "" if record.dev_f1 is None else f"  dev F1 {record.dev_f1:.3f}"
-            sys.stderr.write(
-                f"\r\x1b[2Kl2 {record.l2:g}  iteration {record.iteration}  objective {record.objective:,.1f}  "
-                f"gradient {record.gradient_norm:.3g}{score}  {record.seconds:.0f} s, at most {left:.0f} s left"
+        if self._live and record.fold:
+            self._folds[record.fold] = record
+            done = sum(bool(each.stopped) for each in self._folds.values())
+            under_way = ", ".join(
+                f"iteration {each.iteration} of fold {each.fold}" for each in self._folds.values() if not each.stopped
             )
+            sys.stderr.write(f"\r\x1b[2Ksecond look: {done} of {record.n_folds} folds done  {under_way}")
+            sys.stderr.flush()
+        elif self._live:
+            sys.stderr.write(f"\r\x1b[2K{record.line(self._max_iterations)}")
             sys.stderr.flush()
         return self.wants_stop
 

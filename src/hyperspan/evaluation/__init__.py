@@ -11,6 +11,7 @@ Examples
 """
 
 from hyperspan.evaluation.breakdowns import GAPS, OVERLAPS, PARTS, gap_class, overlap_classes, overlap_of, parts_class
+from hyperspan.evaluation.calibration import Calibration, CalibrationCounter
 from hyperspan.evaluation.listing import KINDS, list_errors
 from hyperspan.evaluation.matching import Comparison, Tokenize, compare, comparisons, pairs
 from hyperspan.evaluation.scores import Evaluation, Score, Scorer, evaluate
@@ -22,6 +23,8 @@ __all__ = [
     "KINDS",
     "OVERLAPS",
     "PARTS",
+    "Calibration",
+    "CalibrationCounter",
     "Comparison",
     "Difference",
     "Evaluation",

@@ -196,14 +196,21 @@ class Extractor:
         self.group_key_: npt.NDArray[np.int32] | None = None
         self.skipped = tuple(self._without_resource())
         absent = {skipped.template for skipped in self.skipped}
-        self.active = tuple(template for template in self.templates if template not in absent)
+        self.active = tuple(template for template in self._own_templates() if template not in absent)
         if not self.active:
             raise FeatureError(
                 f"{self.templates.source}: all {len(self.templates)} templates are skipped: {self.skipped[0].reason}"
             )
         self._table = CodeTable(self.active, clusters)
+        self._make_plan()
+
+    def _make_plan(self) -> None:
         self._plan = plan_of(self.active, self._table)
         self._split_plan = split_plan(self.active, self._table)
+
+    def _own_templates(self) -> Iterator[Template]:
+        """Yield the templates that this extractor is for: those for whole parts and gaps are others' business."""
+        return (template for template in self.templates if not template.is_of_spans)
 
     def __repr__(self) -> str:
         features = "not fitted" if self.index_ is None else f"{len(self.index_):,} features"
@@ -301,7 +308,7 @@ class Extractor:
         names = FeatureNames()
         for chunk in chunks_of(sentences):
             texts = (name for sentence in chunk for token in self.describe(sentence) for name in token)
-            _, hashes = hash_features(self._plan, self._table.encode(chunk, self.lexicon))
+            hashes = np.concatenate([block.hash for block in self.hash_blocks(chunk)])
             for id, text in zip(index.ids_of(hashes).tolist(), texts, strict=True):
                 if id >= 0:
                     names.add(id, text)
@@ -372,7 +379,7 @@ class Extractor:
         return extractor
 
     def _without_resource(self) -> Iterator[Skipped]:
-        for template in self.templates:
+        for template in self._own_templates():
             needs = {part.column.needs for part in template.parts}
             if "clusters" in needs and self.clusters is None:
                 yield Skipped(template, "no Brown clusters were given")
@@ -399,7 +406,7 @@ class Extractor:
             missing = [part.column.source.missing for part in template.parts if part.column.source in unseen]
             if missing:
                 reasons[template] = missing[0]
-        return tuple(Skipped(template, reasons[template]) for template in self.templates if template in reasons)
+        return tuple(Skipped(template, reasons[template]) for template in self._own_templates() if template in reasons)
 
     def _fitted(self, index: FeatureIndex) -> None:
         self.index_ = index

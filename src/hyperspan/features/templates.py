@@ -11,6 +11,10 @@ A template file is TOML. Its tables are the groups, each line of a table is a te
 
 ``column[offset]`` is the value of a column some words further on (or back); several of them side by side must all
 hold. `hyperspan.features.columns` says which columns there are.
+
+The structure ``segments`` also looks at whole parts and gaps. There a place stands for the offset: ``lower[span]`` is
+all words of the part or gap, ``[first]`` and ``[last]`` are its outermost words, ``[left]`` and ``[right]`` the words
+beside it. Other structures pass such templates over.
 """
 
 from __future__ import annotations
@@ -27,8 +31,11 @@ from hyperspan.diagnostics import quoted
 from hyperspan.errors import FeatureError
 from hyperspan.features.columns import FARTHEST, Column, column_named, did_you_mean
 
-NAMED = ("default", "published")
-"""The template files that come with the package."""
+NAMED = ("default", "published", "segments")
+"""The template files that come with the package; the last has templates for whole parts and gaps only."""
+
+PLACES = ("span", "first", "last", "left", "right")
+"""Where a template for whole parts and gaps can look."""
 
 LARGEST_FILE = 1024 * 1024
 """Bytes a template file may have."""
@@ -42,12 +49,15 @@ _OFFSET = re.compile(r"[+-]?[0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A column, looked at some words away."""
+    """A column, looked at some words away, or at a place of a part or gap."""
 
     column: Column
     offset: int = 0
+    place: str = ""
 
     def __str__(self) -> str:
+        if self.place:
+            return f"{self.column.name}[{self.place}]"
         return self.column.name if self.column.source.is_per_sentence else f"{self.column.name}[{self.offset}]"
 
 
@@ -67,7 +77,12 @@ class Template:
     @property
     def is_single(self) -> bool:
         """Whether it looks at one column, of which a word has no more than one value: that is one feature or none."""
-        return len(self.parts) == 1 and not self.parts[0].column.has_several
+        return len(self.parts) == 1 and not self.parts[0].column.has_several and not self.is_of_spans
+
+    @property
+    def is_of_spans(self) -> bool:
+        """Whether it looks at whole parts and gaps."""
+        return bool(self.parts[0].place)
 
     @property
     def group_key(self) -> str:
@@ -201,6 +216,11 @@ class TemplateSet:
         self._check_groups(groups)
         return self._keep(template for template in self.templates if template.group in groups)
 
+    def of_spans(self) -> TemplateSet:
+        """Return the templates for whole parts and gaps: those of ``segments.toml`` if there are none here."""
+        own = tuple(template for template in self.templates if template.is_of_spans)
+        return TemplateSet(own, self.source) if own else TemplateSet.load("segments")
+
     def rows(self) -> list[tuple[str, str, str]]:
         """Return ``(group, name, pattern)`` of every template, from which `of` makes them again."""
         return [(template.group, template.name, template.pattern) for template in self.templates]
@@ -246,6 +266,8 @@ def _parts(pattern: object, where: str) -> tuple[Part, ...]:
     for position, part in enumerate(parts):
         if part in parts[:position]:
             raise FeatureError(f"{where} has {str(part)!r} twice; once is enough")
+    if len({bool(part.place) for part in parts}) > 1:
+        raise FeatureError(f"{where} combines words at offsets with places of a part or gap; expected one or the other")
     return parts
 
 
@@ -260,10 +282,13 @@ def _part(text: str, where: str) -> Part:
     offset = found["offset"]
     if offset is None:
         return Part(column)
+    if offset in PLACES and not column.source.is_per_sentence:
+        return Part(column, place=offset)
     if not _OFFSET.fullmatch(offset):
         raise FeatureError(
             f"{where}: the offset in {quoted(text)} is {quoted(offset)}; "
-            f"expected a whole number from -{FARTHEST} to {FARTHEST}, such as {column.name}[-1]"
+            f"expected a whole number from -{FARTHEST} to {FARTHEST}, such as {column.name}[-1], "
+            f"or one of {', '.join(PLACES)}"
         )
     if column.source.is_per_sentence:
         raise FeatureError(

@@ -1,10 +1,11 @@
-"""Over independent blocks: what the distributions of hypergraph structures have in common."""
+"""Over independent blocks: what the distributions of hypergraphs and segments have in common."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,34 @@ from numpy.typing import NDArray
 from hyperspan.errors import StructureError
 from hyperspan.inference.distribution import NO_SAMPLE, BatchDistribution, Marginals, check_at_least_one
 from hyperspan.inference.outcomes import Outcome, combine, joined, score_of
-from hyperspan.structures.hypergraph import Block, Hypergraph
+from hyperspan.structures.structure import Structure
+
+
+class LabelBlock(Protocol):
+    """Labels one after another that have nothing to do with those of other blocks."""
+
+    @property
+    def type(self) -> str: ...
+    @property
+    def first_label(self) -> int: ...
+    @property
+    def n_labels(self) -> int: ...
+
+
+class Blocks(Structure, Protocol):
+    """A structure whose labels fall into independent blocks."""
+
+    @property
+    def blocks(self) -> Sequence[Any]:
+        """Each a `LabelBlock`."""
+
+
+AnyBlocks = TypeVar("AnyBlocks", bound=Blocks)
 
 _NOTHING = Outcome(0.0, (), ())
 
 
-class BlockDistribution(BatchDistribution[Hypergraph]):
+class BlockDistribution(BatchDistribution[AnyBlocks]):
     """A distribution in which an outcome of a sentence is one outcome of each block, whatever the other blocks do."""
 
     @abstractmethod
@@ -37,12 +60,12 @@ class BlockDistribution(BatchDistribution[Hypergraph]):
         mentions = None if outcome.mentions is None else tuple(sorted(outcome.mentions))
         return replace(outcome, edges=tuple(sorted(outcome.edges)), mentions=mentions)
 
-    def place(self, block: Block, sentence: int) -> tuple[slice, slice]:
+    def place(self, block: LabelBlock, sentence: int) -> tuple[slice, slice]:
         """Return the rows and columns of a sentence and a block."""
         words = slice(self.batch.first_word[sentence], self.batch.first_word[sentence + 1])
-        return words, slice(block.first_label, block.first_label + block.staircase.n_labels)
+        return words, slice(block.first_label, block.first_label + block.n_labels)
 
-    def block_scores(self, block: Block, sentence: int) -> NDArray[np.float64]:
+    def block_scores(self, block: LabelBlock, sentence: int) -> NDArray[np.float64]:
         """Return the scores of a sentence and a block, as kernels need them."""
         return np.ascontiguousarray(self.batch.scores[self.place(block, sentence)])
 

@@ -102,8 +102,11 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
         """Return, for each sentence, the probability that all the given mentions are in its outcome."""
 
     @abstractmethod
-    def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
-        """Return every mention of each sentence whose probability is at least the threshold, with its probability."""
+    def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
+        """Return every mention of each sentence whose probability is at least the threshold, with its probability.
+
+        There is one threshold for all, or one by number of parts, of which the last holds for more.
+        """
 
     # What follows from it
 
@@ -159,6 +162,11 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
         """Return the distribution of a single sentence over the structures that have a mention: it is clamped."""
         clamped = self.structure.clamp(self.batch.scores, mention, self.best()[0].edges)
         return type(self)(self.structure, ScoreBatch(clamped, self.batch.first_word, self.batch.transitions))
+
+    def moved(self, mention: Mention) -> NDArray[np.float64]:
+        """Return how much more often each edge of a single sentence is used if it has a mention than on average."""
+        difference: NDArray[np.float64] = self.given(mention).marginals().edges - self.marginals().edges
+        return difference
 
     @cached_property
     def is_possible(self) -> NDArray[np.bool_]:

@@ -16,22 +16,28 @@ from hyperspan.inference.distribution import NO_OUTCOME, check_at_least_one
 from hyperspan.inference.mention_rows import MentionRows, joined_rows
 from hyperspan.inference.numba.frontier import staircase_table
 from hyperspan.inference.numba.log_space import edges_of, k_best_paths, log_messages, sample_labels
-from hyperspan.inference.numba.mention_marginals import SLACK, Bounds, Paths, mention_log_probs_kernel, probable_kernel
+from hyperspan.inference.numba.mention_marginals import (
+    SLACK,
+    Bounds,
+    Paths,
+    mention_log_probs_kernel,
+    probable_kernel,
+)
 from hyperspan.inference.numba.viterbi import best_of_block, take_plain_kernel
-from hyperspan.inference.outcomes import Outcome, bounded, most_probable
+from hyperspan.inference.outcomes import Outcome, bounded, by_number_of_parts, most_probable
 from hyperspan.inference.reference.mention_marginals import ClampedSums
 from hyperspan.inference.scores import ScoreBatch
 from hyperspan.inference.sums import Sums, sums_over
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
-from hyperspan.structures.hypergraph import Block
+from hyperspan.structures.hypergraph import Block, Hypergraph
 from hyperspan.structures.staircase import NO_START, START
 
 _NODES_OF_THREE_PARTS = 5
 _ROOM = 4_096
 
 
-class Encodings(BlockDistribution):
+class Encodings(BlockDistribution[Hypergraph]):
     """Over the distinct encodings of a hypergraph structure."""
 
     name = "encodings"
@@ -94,16 +100,17 @@ class Encodings(BlockDistribution):
     def most_steps(self) -> int:
         return steps_for(max(block.staircase.n_nodes for block in self.structure.blocks))
 
-    def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
+    def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
         check_at_least_one("limit", limit)
         n_sentences = self.batch.n_sentences
         was_cut, found = np.zeros(n_sentences, dtype=np.bool_), [list[Mention]() for _ in range(n_sentences)]
         marginals = np.empty(self.batch.scores.shape)
         wanted = None
         if len(self.structure.blocks) > 1:  # most types have no mention in most sentences
-            wanted = self.chance_of_mentions() >= threshold * (1.0 - SLACK)
+            lowest = min(by_number_of_parts(threshold, self.structure.max_components))
+            wanted = self.chance_of_mentions() >= lowest * (1.0 - SLACK)
         for sums in sums_over(self.structure, self.batch, wanted):
-            bounds = Bounds(threshold, steps_for(sums.table.n_nodes), limit)
+            bounds = Bounds.of(sums.staircase, threshold, steps_for(sums.table.n_nodes), limit)
             np.logical_or.at(was_cut, sums.sentence, self._find_probable(sums, bounds, marginals, found))
             for number in sums.given_up:
                 block, sentence = self.structure.blocks[sums.block[number]], sums.sentence[number]

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.inference.blocks import Blocks
 from hyperspan.mentions import Mention, unchecked_mention
 from hyperspan.structures.hypergraph import Hypergraph
 
@@ -36,7 +37,7 @@ class MentionRows(NamedTuple):
         return len(self.block)
 
     @classmethod
-    def room(cls, n_rows: int, structure: Hypergraph) -> MentionRows:
+    def room(cls, n_rows: int, structure: Blocks) -> MentionRows:
         """Return room for so many."""
         block, sentence, n_parts = np.zeros((3, n_rows), dtype=np.int64)
         parts = np.zeros((n_rows, structure.max_components, 2), dtype=np.int64)
@@ -69,7 +70,7 @@ class MentionRows(NamedTuple):
         columns: Any = (np.ascontiguousarray(column[which]) for column in self)
         return MentionRows(*columns)
 
-    def append_to(self, found: list[list[Mention]], structure: Hypergraph) -> None:
+    def append_to(self, found: list[list[Mention]], structure: Blocks) -> None:
         """Append the mentions to those of their sentences."""
         types = [block.type for block in structure.blocks]
         columns = (self.block, self.sentence, self.prob, self.n_parts, self.parts[:, 0, 0], self.parts[:, 0, 1])

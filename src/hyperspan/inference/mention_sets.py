@@ -52,7 +52,7 @@ Tree = list[tuple[int, int, int, int]]
 """A derivation: the word, the node, the label and the parent's place (-1 for a root) of each of its nodes."""
 
 
-class MentionSets(BlockDistribution):
+class MentionSets(BlockDistribution[Hypergraph]):
     """Over sets of mentions: the best derivation and the best set of mentions are the same thing."""
 
     name = "mention-sets"
@@ -106,7 +106,7 @@ class MentionSets(BlockDistribution):
         blocks = [(here, held.get(here.block.first_label)) for here in self._blocks(sentence)]
         return min(1.0, math.prod(here.joint_prob(mentions) for here, mentions in blocks if mentions))
 
-    def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
+    def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
         check_at_least_one("limit", limit)
         found = []
         for sentence, is_possible in enumerate(self.is_possible.tolist()):
@@ -295,16 +295,18 @@ class _BlockDerivations:
         start_probs = np.exp(self.scores[:, START] + self.inside[:-1, 0] - self.inside[:-1, -1])
         return start_probs, superset_probs
 
-    def probable(self, threshold: float, limit: int) -> tuple[list[Mention], bool]:
+    def probable(self, threshold: float | Sequence[float], limit: int) -> tuple[list[Mention], bool]:
         """Return every mention at least as probable as the threshold, and whether the search was cut short."""
         start_probs, superset_probs = self.link_probs
-        starts = [(start, float(start_probs[start])) for start in np.flatnonzero(start_probs >= threshold).tolist()]
+        bounds = Bounds.of(self.block.staircase, threshold, outcomes.MOST_STEPS, limit)
+        probable_starts = np.flatnonzero(start_probs >= bounds.threshold[0]).tolist()
+        starts = [(start, float(start_probs[start])) for start in probable_starts]
 
         def extend(so_far: float, link: Link, is_first: bool) -> tuple[float, float]:
             prob = min(1.0, so_far * superset_probs[link])
             return prob, prob
 
-        paths, was_cut = probable_paths(len(self.scores), starts, extend, Bounds(threshold, outcomes.MOST_STEPS, limit))
+        paths, was_cut = probable_paths(len(self.scores), starts, extend, bounds)
         return [self.block.staircase.mention(self.block.type, path, prob) for path, prob in paths], was_cut
 
 

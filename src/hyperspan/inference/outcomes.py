@@ -92,3 +92,15 @@ def with_probs(decoded: Decoded, probs: Iterable[float]) -> Decoded:
         for mention, prob in zip(decoded.mentions, probs, strict=True)
     ]
     return Decoded(tuple(mentions), decoded.truncated, decoded.is_exact)
+
+
+def by_number_of_parts(threshold: float | Sequence[float], n_parts: int) -> list[float]:
+    """Return the thresholds of mentions with one to so many parts.
+
+    Examples
+    --------
+    >>> by_number_of_parts(0.3, 2), by_number_of_parts((0.1, 0.01), 3)
+    ([0.3, 0.3], [0.1, 0.01, 0.01])
+    """
+    given = [float(threshold)] if isinstance(threshold, float | int) else list(threshold)
+    return [given[min(place, len(given) - 1)] for place in range(n_parts)]

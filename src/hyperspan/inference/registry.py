@@ -11,6 +11,7 @@ from hyperspan.inference.distribution import BatchDistribution
 from hyperspan.inference.encodings import Encodings
 from hyperspan.inference.mention_sets import Derivations, MentionSets
 from hyperspan.inference.scores import ScoreBatch
+from hyperspan.inference.segments import SegmentSets
 from hyperspan.inference.tag_sequences import TagSequences
 from hyperspan.structures.structure import Structure
 
@@ -19,6 +20,7 @@ _log = logging.getLogger(__name__)
 DISTRIBUTIONS: dict[str, dict[str, type[BatchDistribution[Any]]]] = {
     "staircase": {kind.name: kind for kind in (Encodings, MentionSets, Derivations)},
     "chain": {TagSequences.name: TagSequences},
+    "segments": {SegmentSets.name: SegmentSets, MentionSets.name: SegmentSets},
 }
 """The distributions of each kind of structure, by name; the first is the default."""
 
@@ -87,7 +89,8 @@ def distribution(structure: Structure, batch: ScoreBatch, name: str = "encodings
         -inf forbids an edge.
     name : {"encodings", "mention-sets", "derivations"}
         Over distinct encodings; over sets of mentions, each a prefix tree of paths; or with the normaliser of the
-        second and the score of the first. ``linear`` is always over tag sequences.
+        second and the score of the first. ``linear`` is always over tag sequences; for ``segments`` an encoding and a
+        set of mentions are the same thing.
 
     Examples
     --------

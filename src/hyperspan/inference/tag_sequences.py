@@ -22,7 +22,7 @@ from hyperspan.inference.numba.runs import add_run_probs_kernel, probable_runs_k
 from hyperspan.inference.numba.tag_readings import MOST_PARTS, WIDTH, Rows, parts_of, read_tags
 from hyperspan.inference.numba.tag_samples import linked_kernel, pool_of
 from hyperspan.inference.numba.viterbi import best_tags_of
-from hyperspan.inference.outcomes import Outcome, most_probable, score_of
+from hyperspan.inference.outcomes import Outcome, by_number_of_parts, most_probable, score_of
 from hyperspan.mentions import Mention, unchecked_mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
 from hyperspan.structures.linear import Linear
@@ -142,14 +142,14 @@ class TagSequences(BatchDistribution[Linear]):
             found.append(n_right / N_SAMPLES)
         return found
 
-    def probable(self, threshold: float = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
+    def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
         """Return the mentions whose probability is at least the threshold, but none below a thousandth."""
         check_at_least_one("limit", limit)
-        threshold = max(threshold, LEAST_PROB)
+        least = np.maximum(by_number_of_parts(threshold, MOST_PARTS), LEAST_PROB)
         _, messages = self._messages()
-        runs = _written(probable_runs_kernel, messages, self.batch.first_word, self._is_within, threshold)
+        runs = _written(probable_runs_kernel, messages, self.batch.first_word, self._is_within, least[0])
         rows, probs, _ = self._with_sampled(messages, runs, np.ones(self.batch.n_sentences, dtype=np.bool_))
-        is_kept = probs >= threshold
+        is_kept = probs >= least[np.count_nonzero(rows[:, 5::2], axis=1)]
         return [most_probable(here, limit) for here in self._mentions(rows[is_kept], probs[is_kept])]
 
     def read_best(self, reading: Reading) -> list[Decoded]:

@@ -17,7 +17,7 @@ from hyperspan.features import FeatureBlock
 from hyperspan.inference import Gold
 from hyperspan.learning.duplicates import find_duplicates
 from hyperspan.scoring.parameters import Parameters, first_of_rows
-from hyperspan.structures import Structure
+from hyperspan.structures.structure import Labels, Structure
 
 FREQUENT = 10
 """How often a feature must occur to have weights for all labels that occur."""
@@ -29,7 +29,7 @@ _UNSEEN = 0.5
 
 
 def choose_parameters(
-    structure: Structure,
+    structure: Labels,
     features: FeatureBlock,
     gold: Gold,
     n_features: int,
@@ -42,7 +42,7 @@ def choose_parameters(
 
     Parameters
     ----------
-    structure : Structure
+    structure : Labels
     features : FeatureBlock
         Of the training sentences.
     gold : Gold
@@ -101,15 +101,21 @@ def first_weights(structure: Structure, gold: Gold, parameters: Parameters) -> N
     so far. Where there is a prior, it already says that mentions are rare: then all weights are zero.
     """
     weights = np.zeros(parameters.n_weights)
-    if parameters.base_score.any():
-        return weights
+    if not parameters.base_score.any():
+        weights[: structure.n_labels] = label_biases(structure, gold)
+    return weights
+
+
+def label_biases(structure: Structure, gold: Gold) -> NDArray[np.float64]:
+    """Return scores of shape (n_labels,) under which every choice is as frequent as in the gold."""
+    biases = np.zeros(structure.n_labels)
     counts = _UNSEEN + np.bincount(gold.label, minlength=structure.n_labels)
     for choices in structure.choices:
-        weights[choices] = np.log(counts[choices] / counts[choices].sum())
+        biases[choices] = np.log(counts[choices] / counts[choices].sum())
         weightless = choices[structure.weightless_labels[choices]]
         if len(weightless):  # the others are scored against it
-            weights[choices] -= weights[weightless[0]]
-    return weights
+            biases[choices] -= biases[weightless[0]]
+    return biases
 
 
 @numba.njit(nogil=True, cache=True)

@@ -41,6 +41,8 @@ class ThresholdCurve:
         How many gold mentions each of them has.
     n_sentences : int
         All sentences, those that are left out among them.
+    sentence : int64 array of shape (n_sentences,)
+        Which of all sentences they are.
 
     Examples
     --------
@@ -57,6 +59,7 @@ class ThresholdCurve:
     found: NDArray[np.int64]
     gold: NDArray[np.int64]
     n_sentences: int
+    sentence: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -82,6 +85,7 @@ class ThresholdCurve:
         prob: list[float] = []
         is_right: list[bool] = []
         n_gold: list[int] = []
+        counted: list[int] = []
         n_sentences = 0
         for known, found in zip(gold, candidates, strict=True):
             n_sentences += 1
@@ -92,6 +96,7 @@ class ThresholdCurve:
             wanted = set(known)
             is_right += [mention in wanted for mention in found]
             n_gold.append(len(wanted))
+            counted.append(n_sentences - 1)
         reached = np.searchsorted(thresholds, np.array(prob, dtype=np.float64), side="right")
 
         def counts(weight: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -106,6 +111,7 @@ class ThresholdCurve:
             counts(np.ones_like(of_right)),
             np.array(n_gold, dtype=np.int64),
             n_sentences,
+            np.array(counted, dtype=np.int64),
         )
 
     @cached_property
@@ -171,6 +177,23 @@ class ThresholdCurve:
             scores = _f_score(times @ right, times @ found, times @ self.gold, beta)
             best[number] = thresholds[scores == scores.max()].mean()
         return best
+
+    def error_of_difference(self, other: ThresholdCurve) -> float:
+        """Return the standard error of the difference in F1 to another curve, each at the threshold it would choose.
+
+        By a bootstrap over sentences, which must be the same in both.
+        """
+        times = np.random.default_rng(0).multinomial(
+            self.n_sentences, np.full(self.n_sentences, 1.0 / self.n_sentences), size=RESAMPLES
+        )
+        scores = []
+        for curve in (self, other):
+            at = int(np.abs(curve.thresholds - curve.choose()).argmin())
+            counts = np.zeros((self.n_sentences, 3))
+            counts[curve.sentence] = np.stack([curve.right[:, at], curve.found[:, at], curve.gold], axis=1)
+            right, found, gold = (times @ counts).T
+            scores.append(_f_score(right, found, gold, 1.0))
+        return float(np.std(scores[0] - scores[1], ddof=1))
 
     def at_precision(self, precision: float) -> float | None:
         """Return the lowest threshold with at least some precision, or None."""

@@ -21,6 +21,7 @@ from hyperspan.learning.vectors import dot_kernel
 
 if TYPE_CHECKING:
     from hyperspan.learning.objective import Objective
+    from hyperspan.learning.segment_objective import SegmentObjective
 
 L2_CHOICES = (2.0, 1.0, 0.5, 0.25, 0.125)
 """The penalties that ``l2="auto"`` tries, strongest first: each starts from the weights of the one before."""
@@ -38,6 +39,11 @@ class Record:
     seconds: float
     dev_f1: float | None = None
     stopped: str = ""
+    is_complete: bool = True
+    """Whether the iteration is over: whoever trains may also tell of what is under way."""
+    fold: int = 0
+    """Which part of the training data is set aside, from 1 on; 0 if none is."""
+    n_folds: int = 0
 
     def as_dict(self, *, with_time: bool = True) -> dict[str, Any]:
         """Return the record as plain data; without the time for what must not differ from run to run."""
@@ -52,9 +58,20 @@ class Record:
             record["dev_f1"] = self.dev_f1
         if self.stopped:
             record["stopped"] = self.stopped
+        if self.fold:
+            record["fold"] = self.fold
         if with_time:
             record["seconds"] = round(self.seconds, 3)
         return record
+
+    def line(self, max_iterations: int) -> str:
+        """Return one line for people, with the time that is left if there are as many iterations as there may be."""
+        left = self.seconds / max(1, self.iteration) * (max_iterations - self.iteration)
+        score = "" if self.dev_f1 is None else f"  dev F1 {self.dev_f1:.3f}"
+        return (
+            f"l2 {self.l2:g}  iteration {self.iteration}  objective {self.objective:,.1f}  "
+            f"gradient {self.gradient_norm:.3g}{score}  {self.seconds:.0f} s, at most {left:.0f} s left"
+        )
 
 
 @dataclass
@@ -100,7 +117,7 @@ class Search:
 
     def run(
         self,
-        objective: Objective,
+        objective: Objective | SegmentObjective,
         *,
         max_iterations: int,
         tolerance: float,

@@ -85,7 +85,12 @@ class Checkpointer:
             raise ModelError(f"{self.path} was not written by this program: {error}") from None
         return Search.of_arrays(data["search"], arrays)
 
-    def save_in_time(self, search: Search) -> None:
+    def content(self, search: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return what is saved of a search, as plain data and arrays."""
+        data, arrays = search.to_arrays()
+        return data, arrays
+
+    def save_in_time(self, search: Any) -> None:
         """Save, if the last time is long enough ago; a full disk is no reason to stop learning."""
         if self.path is None or time.monotonic() < self._next:
             return
@@ -97,12 +102,12 @@ class Checkpointer:
             self._has_warned = True
             self._next = time.monotonic() + PERIOD
 
-    def save(self, search: Search) -> None:
+    def save(self, search: Any) -> None:
         """Save now."""
         if self.path is None:
             return
         begin = time.monotonic()
-        data, arrays = search.to_arrays()
+        data, arrays = self.content(search)
         content = {"fingerprint": self.fingerprint, "note": self.note, "search": data}
         write_arrays(self.path, "checkpoint", content, arrays)
         now = time.monotonic()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.typing import NDArray
 
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer.model import Model
-from hyperspan.scoring import Reason
+from hyperspan.recognizer.prediction import first_look
+from hyperspan.scoring import MentionScorer, Reason
 from hyperspan.structures import Encoding, Structure
 
 SHOWN_EDGES = 0.01
@@ -18,6 +20,8 @@ SHOWN_EDGES = 0.01
 
 _BAR = 12
 """Characters of the longest bar."""
+
+_LOOKS = {2: "the mention as a whole, by its log odds:", 1: "its words, by the log probability of the first look:"}
 
 
 @dataclass(frozen=True)
@@ -35,7 +39,7 @@ class Explanation:
         The score of every edge, and how often it is used on average.
     log_partition : float
     reasons : dict of Mention to list of Reason
-        The features that moved each mention most.
+        The features that moved each mention most: those of the second look, if there is one, then those of the first.
     """
 
     sentence: Sentence
@@ -77,6 +81,7 @@ class Explanation:
                             "in_words": reason.in_words or reason.feature,
                             "is_bias": reason.is_bias,
                             "amount": reason.amount,
+                            "look": reason.look,
                         }
                         for reason in self.reasons[mention]
                     ],
@@ -102,16 +107,22 @@ class Explanation:
         lines = [draw_text(self.sentence).plain]
         for mention in self.sentence.mentions:
             lines.append(f"\n{mention.type} ‘{self.sentence.text_of(mention)}’, probability {mention.prob or 0.0:.3f}")
-            reasons = self.reasons[mention]
-            most = max((abs(reason.amount) for reason in reasons), default=1.0)
-            for reason in reasons:
-                bar = "█" * max(1, round(_BAR * abs(reason.amount) / most))
-                where = "" if reason.is_bias else f"at ‘{self.sentence.tokens[reason.word]}’ "
-                lines.append(f"  {reason.amount:+7.3f} {bar:<{_BAR}} {where}{reason.in_words or reason.feature}")
+            looks = sorted({reason.look for reason in self.reasons[mention]}, reverse=True)
+            for look in looks:
+                reasons = [reason for reason in self.reasons[mention] if reason.look == look]
+                if len(looks) > 1:
+                    lines.append(f"  {_LOOKS[look]}")
+                most = max((abs(reason.amount) for reason in reasons), default=1.0)
+                for reason in reasons:
+                    bar = "█" * max(1, round(_BAR * abs(reason.amount) / most))
+                    where = "" if reason.is_bias or look > 1 else f"at ‘{self.sentence.tokens[reason.word]}’ "
+                    lines.append(f"  {reason.amount:+7.3f} {bar:<{_BAR}} {where}{reason.in_words or reason.feature}")
         return "\n".join(lines)
 
 
-def explain(sentence: Sentence, model: Model, top: int = 8) -> Explanation:
+def explain(
+    sentence: Sentence, model: Model, top: int = 8, document: Sequence[Sentence] = (), place: int = 0
+) -> Explanation:
     """Explain what a model makes of a sentence.
 
     Parameters
@@ -120,14 +131,17 @@ def explain(sentence: Sentence, model: Model, top: int = 8) -> Explanation:
         As the model sees it, with the mentions found.
     model : Model
     top : int
-        How many reasons are given for each mention.
+        How many reasons each look gives for each mention.
+    document : sequence of Sentence
+        The sentences of its document, of which it is the one in this place; it alone, if there are none.
+    place : int
     """
     over = model.over_sentences([sentence])
     marginals = over.marginals()
-    reasons = {}
-    for mention in sentence.mentions:
-        moved = over.given(mention).marginals().edges - marginals.edges
-        reasons[mention] = model.scorer.explain(sentence, moved, top)
+    reasons = {mention: model.scorer.explain(sentence, over.moved(mention), top) for mention in sentence.mentions}
+    if model.rescorer is not None:
+        sentence, of_second = _second_look(sentence, model, model.rescorer, top, list(document) or [sentence], place)
+        reasons = {mention: [*of_second.get(mention, ()), *reasons[mention]] for mention in sentence.mentions}
     return Explanation(
         sentence,
         model.structure,
@@ -137,3 +151,19 @@ def explain(sentence: Sentence, model: Model, top: int = 8) -> Explanation:
         float(marginals.log_partition[0]),
         reasons,
     )
+
+
+def _second_look(
+    sentence: Sentence, model: Model, rescorer: MentionScorer, top: int, document: list[Sentence], place: int
+) -> tuple[Sentence, dict[Mention, list[Reason]]]:
+    """Return the sentence with the new probabilities of its mentions, and the reasons for those that were candidates.
+
+    One that is too improbable to be a candidate keeps the probability it has.
+    """
+    candidates = [here.candidates for here in first_look(model, rescorer.proposal, document)]
+    probs = rescorer.probs(document, candidates)[place]
+    new = dict(zip(candidates[place], probs, strict=True))
+    mentions = [replace(mention, prob=new.get(mention, mention.prob)) for mention in sentence.mentions]
+    wanted: list[list[Mention]] = [[] for _ in document]
+    wanted[place] = [mention for mention in mentions if mention in new]
+    return sentence.with_mentions(mentions), rescorer.explain(document, candidates, wanted, top)[place]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hyperspan.errors import ModelError, UsageError
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.settings import check_threshold
-from hyperspan.scoring import Scorer
+from hyperspan.scoring import MentionScorer, Scorer
 from hyperspan.structures import Structure
 
 
@@ -45,6 +45,11 @@ class Learned:
     def scorer_(self) -> Scorer:
         """What gives edges their scores: for ``linear`` it holds extractor, parameters and weights."""
         return self._learned().scorer
+
+    @property
+    def rescorer_(self) -> MentionScorer | None:
+        """What takes a second look at whole mentions, if there is one."""
+        return self._learned().rescorer
 
     @property
     def n_features_(self) -> int:

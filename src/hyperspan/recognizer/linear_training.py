@@ -11,15 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import LearningError
-from hyperspan.features import Extractor, FeatureBlock
-from hyperspan.inference import Gold, check_decoder, distribution_class, encode_gold
+from hyperspan.features import FeatureBlock
+from hyperspan.inference import Gold, check_decoder, distribution_class
 from hyperspan.learning import (
     L2_CHOICES,
     LOWEST_THRESHOLD,
     Search,
     ThresholdCurve,
-    choose_parameters,
-    first_weights,
     new_search,
 )
 from hyperspan.mentions import Sentence
@@ -27,12 +25,18 @@ from hyperspan.recognizer.checkpoint import Checkpointer, Interrupted, read_note
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.prediction import decode_batch
 from hyperspan.recognizer.settings import Settings
-from hyperspan.recognizer.training import TrainingOptions, register_trainer, tuned, types_of, untuned
-from hyperspan.scoring import LinearScorer
-from hyperspan.structures import structure
+from hyperspan.recognizer.training import (
+    TrainingOptions,
+    check_left_out,
+    register_trainer,
+    structure_of,
+    tuned,
+    untuned,
+)
+from hyperspan.structures import Structure
 
 if TYPE_CHECKING:
-    from hyperspan.learning import Objective
+    from hyperspan.learning import Objective, SegmentObjective
 
 _HELD_OUT = 10
 
@@ -103,57 +107,35 @@ def _search(
     note: dict[str, Any] | None = None,
 ) -> tuple[Model, Training]:
     """Search for the best weights; the threshold and the scores are left to others."""
-    from hyperspan.learning import Objective  # here, so that predicting does not wait for it
+    from hyperspan.recognizer.problems import problem_for  # here, so that predicting does not wait for it
 
-    written_as = structure(settings.structure, types_of(train), settings.max_components)
-    distribution = distribution_class(written_as, settings.distribution)
-    extractor = Extractor(settings.features, settings.clusters, settings.lexicon, threads=settings.n_threads)
-    block = extractor.fit_transform(train)
-    gold = encode_gold(distribution, written_as, train)
-    _check_left_out(gold, train, settings)
-    parameters = choose_parameters(
-        written_as,
-        block,
-        gold,
-        0 if extractor.index_ is None else len(extractor.index_),
-        frequent=settings.frequent,
-        base_score=distribution.prior(written_as),
-    )
-    objective = Objective(
-        written_as,
-        block,
-        gold,
-        parameters,
-        distribution,
-        group_key=extractor.group_key_,
-        n_threads=settings.n_threads,
-    )
-    scorer = LinearScorer(written_as, extractor, parameters, np.zeros(parameters.n_weights))
-    model = Model(written_as, settings.distribution, scorer)
+    written_as = structure_of(settings, train)
+    problem = problem_for(settings, written_as, distribution_class(written_as, settings.distribution), train)
+    check_left_out(problem.gold, train, settings)
+    objective = problem.objective
+    model = Model(written_as, settings.distribution, problem.scorer(np.zeros(objective.parameters.n_weights)))
     scores_dev = bool(dev) and (len(penalties) > 1 or options.dev_every > 0)
-    dev_block = extractor.transform(dev if scores_dev else [])
-    fingerprint = _fingerprint(settings, written_as.types, block, gold, penalties, dev, dev_block)
+    dev_blocks = problem.features(dev if scores_dev else [])
+    fingerprint = _fingerprint(settings, written_as, problem.blocks, problem.gold, penalties, dev, dev_blocks)
     checkpointer = Checkpointer(options.checkpoint, fingerprint, note)
     from_zero = settings.initial_weights == "zero"
-    first = scorer.weights if from_zero else first_weights(written_as, gold, parameters)
+    first = np.zeros(objective.parameters.n_weights) if from_zero else problem.first_weights()
     begin = objective.of_model(first)
     search = (checkpointer.load(len(begin), penalties) if options.resume else None) or new_search(begin, penalties)
 
     def dev_f1(weights: NDArray[np.float64]) -> float:
-        batch = replace(scorer, weights=objective.to_model(weights)).scores_of(dev_block)
+        batch = problem.scores(objective.to_model(weights), dev_blocks)
         decoded = decode_batch(model, batch, check_decoder("probable"), LOWEST_THRESHOLD)
         return ThresholdCurve.of([sentence.mentions for sentence in dev], [each.mentions for each in decoded]).best_f1
 
     _run(search, objective, settings, options, checkpointer, dev_f1 if scores_dev else None)
-    scorer = replace(scorer, weights=objective.to_model(search.weights))
-    scorer = replace(scorer, names=scorer.names_of_strongest(train, block))
-    training = untuned(search.best_l2, search.n_iterations, search.records, len(gold.left_out))
-    return replace(model, scorer=scorer), training
+    training = untuned(search.best_l2, search.n_iterations, search.records, len(problem.gold.left_out))
+    return replace(model, scorer=problem.named(objective.to_model(search.weights), train)), training
 
 
 def _run(
     search: Search,
-    objective: Objective,
+    objective: Objective | SegmentObjective,
     settings: Settings,
     options: TrainingOptions,
     checkpointer: Checkpointer,
@@ -173,33 +155,25 @@ def _run(
             raise Interrupted(search.state.iteration)
         if not search.is_done:
             checkpointer.save_in_time(search)
-
-
-def _check_left_out(gold: Gold, train: Sequence[Sentence], settings: Settings) -> None:
-    """Refuse training data of which nothing can be written."""
-    n_mentions = sum(len(sentence.mentions) for sentence in train)
-    if len(gold.left_out) == n_mentions:
-        raise LearningError(
-            f"the structure {settings.structure!r} cannot write any of the {n_mentions:,} training mentions; "
-            "choose another structure, or a higher max_components"
-        )
+    if options.saves_when_done:
+        checkpointer.save(search)
 
 
 def _fingerprint(
     settings: Settings,
-    types: tuple[str, ...],
-    block: FeatureBlock,
+    structure: Structure,
+    blocks: Sequence[FeatureBlock],
     gold: Gold,
     penalties: Sequence[float],
     dev: Sequence[Sentence],
-    dev_block: FeatureBlock,
+    dev_blocks: Sequence[FeatureBlock],
 ) -> str:
     """Identify all that the search depends on, so that a checkpoint is only taken up for the same one.
 
     More or fewer iterations may be asked for when a search with one penalty goes on.
     """
     digest = hashlib.blake2b(digest_size=16)
-    chosen = [
+    chosen: list[Any] = [
         settings.structure,
         settings.max_components,
         settings.distribution,
@@ -207,13 +181,16 @@ def _fingerprint(
         settings.tolerance,
         settings.initial_weights,
     ]
-    digest.update(repr((chosen, types, tuple(penalties))).encode("utf-8", "surrogatepass"))
-    for array in (block.first_feature, block.feature, *gold[:3]):
+    if structure.sizes:
+        chosen.append(structure.sizes)
+    digest.update(repr((chosen, structure.types, tuple(penalties))).encode("utf-8", "surrogatepass"))
+    for array in (*(array for block in blocks for array in (block.first_feature, block.feature)), *gold[:3]):
         digest.update(array.tobytes())
     if len(penalties) > 1:
         digest.update(repr((settings.max_iterations, [sentence.mentions for sentence in dev])).encode())
-        for array in (dev_block.first_token, dev_block.first_feature, dev_block.feature):
-            digest.update(array.tobytes())
+        for block in dev_blocks:
+            for array in (block.first_token, block.first_feature, block.feature):
+                digest.update(array.tobytes())
     return digest.hexdigest()
 
 

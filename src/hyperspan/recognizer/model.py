@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from hyperspan.inference import BatchDistribution, ScoreBatch, distribution
-from hyperspan.mentions import Sentence, Unit
-from hyperspan.scoring import Scorer
+from hyperspan.mentions import Document, Sentence, Unit
+from hyperspan.scoring import DocumentBorders, MentionScorer, Scorer
 from hyperspan.structures import Structure
 
 BATCH_WORDS = 4_096
@@ -32,16 +32,24 @@ class Model:
         What probabilities are over.
     scorer : Scorer
         From sentences to the scores of edges.
+    rescorer : MentionScorer, optional
+        Who takes a second look at whole mentions, and gives them new probabilities.
     """
 
     structure: Structure
     distribution: str
     scorer: Scorer
+    rescorer: MentionScorer | None = None
 
     @property
     def batch_words(self) -> int:
         """About how many words are scored at a time: fewer, where there are very many labels."""
         return max(1, min(BATCH_WORDS, MOST_SCORES // self.structure.n_labels))
+
+    @property
+    def reads_documents(self) -> bool:
+        """Whether sentences are scored together with their neighbours, so that documents must not be cut."""
+        return getattr(self.scorer, "context", 0) > 0
 
     def over(self, batch: ScoreBatch) -> BatchDistribution[Any]:
         """Return the distribution over the outcomes of sentences, given their scores."""
@@ -74,6 +82,8 @@ class Training:
         How many training mentions the structure cannot write.
     annotator : dict
         What gave parts of speech and lemmas: the annotator's record.
+    rescoring : dict
+        What a second look changed, and whether it was kept; empty if none was trained.
     """
 
     l2: float
@@ -84,17 +94,27 @@ class Training:
     left_out: int
     annotator: dict[str, Any]
     threshold_curve: list[dict[str, Any]] = field(default_factory=list)
+    rescoring: dict[str, Any] = field(default_factory=dict)
 
 
-def batches(units: Iterable[AnyUnit], n_words: int | None = None) -> Iterator[list[AnyUnit]]:
-    """Cut units into lists of about so many words, `BATCH_WORDS` if not given, counting six characters as one."""
+def batches(
+    units: Iterable[AnyUnit], n_words: int | None = None, *, whole_documents: bool = False
+) -> Iterator[list[AnyUnit]]:
+    """Cut units into lists of about so many words, `BATCH_WORDS` if not given, counting six characters as one.
+
+    Sentences of one document can be left together: see `DocumentBorders`.
+    """
     wanted = BATCH_WORDS if n_words is None else n_words
     batch: list[AnyUnit] = []
-    n_here = 0
+    n_here, borders = 0, DocumentBorders()
     for unit in units:
+        may_cut = not whole_documents or isinstance(unit, Document) or borders.begins(unit)
+        if n_here >= wanted and may_cut:
+            yield batch
+            batch, n_here = [], 0
         batch.append(unit)
         n_here += 1 + (len(unit.tokens) if isinstance(unit, Sentence) else len(unit.text) // 6)
-        if n_here >= wanted:
+        if n_here >= wanted and not whole_documents:  # nothing has to wait for what comes next
             yield batch
             batch, n_here = [], 0
     if batch:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, Literal, get_type_hints
 
 import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -16,8 +16,11 @@ from hyperspan.errors import ModelError
 from hyperspan.recognizer.settings import Settings
 from hyperspan.schema import Count, Penalty, Share, Threshold, check_finite, fitted
 
-NOT_KEPT = ("features", "clusters", "lexicon", "n_threads")
-"""Settings that are not written as such: the first three are part of the scorer, and threads change nothing."""
+LONGEST_SEGMENT = 10_000
+"""Words that a part or a gap can have in a model file: no training data have longer ones."""
+
+NOT_KEPT = ("features", "clusters", "lexicon", "encoder", "n_threads", "device")
+"""Settings that are not written as such: the first four are part of the scorer, the others are the caller's."""
 
 
 def _settings_schema() -> type[Struct]:
@@ -93,6 +96,34 @@ class AnnotatorRecord(Struct):
     members: list[AnnotatorRecord] = []
 
 
+class CandidateRecall(Struct, forbid_unknown_fields=True):
+    """How many gold mentions of some number of parts were candidates."""
+
+    gold: Count
+    found: Count
+    recall: Share
+
+
+class Rescoring(Struct, forbid_unknown_fields=True):
+    """What a second look changed, and whether it was kept."""
+
+    kept: bool
+    folds: Count
+    candidates: Count
+    recall_by_parts: dict[str, CandidateRecall]
+    l2: Penalty
+    measured_on: Literal["dev", "train"]
+    f1_without: Share
+    f1_with: Share
+    standard_error: Penalty
+
+
+class RescorerSchema(Struct):
+    """What takes a second look; the rest is checked by itself."""
+
+    name: str
+
+
 class ModelSchema(Struct):
     """The plain data of a model."""
 
@@ -106,6 +137,9 @@ class ModelSchema(Struct):
     dev_scores: dict[str, Any]
     left_out: Count
     threshold_curve: list[ThresholdRow] = []
+    sizes: dict[str, Annotated[int, Meta(ge=1, le=LONGEST_SEGMENT)]] = {}
+    rescorer: RescorerSchema | UnsetType = UNSET
+    rescoring: dict[str, Any] = {}
 
 
 class SearchState(Struct, forbid_unknown_fields=True):
@@ -164,6 +198,9 @@ def check_model(data: Mapping[str, Any]) -> None:
     if model.training_log[-1].stopped is UNSET:
         raise ModelError("its training log does not say why training stopped")
     check_finite(data["l2"], data["threshold"], *_numbers_in(data["training_log"]))
+    if model.rescoring:
+        record: Rescoring = fitted(model.rescoring, Rescoring, "rescoring")
+        check_finite(record.l2, record.standard_error)
 
 
 def check_checkpoint(data: Mapping[str, Any]) -> None:

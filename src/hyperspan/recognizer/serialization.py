@@ -13,10 +13,13 @@ from hyperspan.inference import current_name, distribution_class
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.model_file import read_arrays, write_arrays
 from hyperspan.recognizer.schema import NOT_KEPT, check_model
-from hyperspan.recognizer.settings import Settings
-from hyperspan.scoring import scorer_class
+from hyperspan.recognizer.settings import OF_ENCODER, Settings
+from hyperspan.scoring import mention_scorer_class, scorer_class
 from hyperspan.structures import structure
 from hyperspan.text.annotators import check_named_by_file
+
+_RESCORER = "rescorer."
+"""Before the names of its arrays."""
 
 
 def write_model(path: Path, settings: Settings, model: Model, training: Training, *, with_names: bool = True) -> None:
@@ -24,13 +27,18 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
     state, arrays = model.scorer.state()
     if not with_names and "feature_names" in state:
         state["feature_names"] = {}
+    if model.rescorer is not None:
+        of_rescorer, more = model.rescorer.state()
+        state["rescorer"] = {"name": model.rescorer.name, **of_rescorer}
+        arrays |= {_RESCORER + name: array for name, array in more.items()}
     data = {
         "settings": {
             name: value.item() if isinstance(value, np.generic) else value
             for name, value in vars(settings).items()
-            if name not in NOT_KEPT
+            if name not in NOT_KEPT and (settings.encoder is not None or name not in OF_ENCODER)
         },
         "types": list(model.structure.types),
+        "sizes": model.structure.sizes,
         "annotator": training.annotator,
         "l2": training.l2,
         "threshold": training.threshold,
@@ -39,6 +47,7 @@ def write_model(path: Path, settings: Settings, model: Model, training: Training
         "training_log": training.log,
         "dev_scores": training.dev_scores,
         "left_out": training.left_out,
+        "rescoring": training.rescoring,
         **state,
     }
     write_arrays(path, "model", data, arrays)
@@ -75,9 +84,11 @@ def _remade(
 ) -> tuple[Settings, Model, Training]:
     chosen = {**defaults, **data["settings"]}
     chosen["distribution"] = current_name(chosen["distribution"])
-    written_as = structure(chosen["structure"], tuple(data["types"]), chosen["max_components"])
+    sizes = data.get("sizes", {})  # files from before there were any have none
+    written_as = structure(chosen["structure"], tuple(data["types"]), chosen["max_components"], sizes)
     distribution_class(written_as, chosen["distribution"])
-    scorer = scorer_class(chosen["scorer"]).from_state(written_as, data, arrays, n_threads=chosen["n_threads"])
+    of_kind = scorer_class(chosen["scorer"], written_as.kind)
+    scorer = of_kind.from_state(written_as, data, arrays, n_threads=chosen["n_threads"])
     if chosen["annotator"] == "auto":  # what it meant then, not what it means here
         chosen["annotator"] = data["annotator"]["name"]
     settings = Settings(**{**chosen, **scorer.settings()})
@@ -91,5 +102,12 @@ def _remade(
         left_out=data["left_out"],
         annotator=dict(data["annotator"]),
         threshold_curve=data.get("threshold_curve", []),  # files from before it was recorded have none
+        rescoring=data.get("rescoring", {}),  # nor this
     )
-    return settings, Model(written_as, settings.distribution, scorer), training
+    rescorer = None
+    if "rescorer" in data:
+        state = dict(data["rescorer"])
+        of_rescorer = {name.removeprefix(_RESCORER): arrays[name] for name in arrays if name.startswith(_RESCORER)}
+        found = mention_scorer_class(state.pop("name"))
+        rescorer = found.from_state(written_as, scorer, state, of_rescorer, n_threads=chosen["n_threads"])
+    return settings, Model(written_as, settings.distribution, scorer, rescorer), training

@@ -16,6 +16,28 @@ from hyperspan.inference import check_decoder, distribution_class, distribution_
 from hyperspan.scoring import scorer_class
 from hyperspan.structures import structure
 
+CHOICES = {
+    "device": ("auto", "cpu", "cuda"),
+    "precision": ("auto", "float32", "bfloat16"),
+    "save_precision": ("float32", "float16"),
+}
+"""What can be said of a neural scorer where only some words make sense."""
+
+OF_ENCODER = (
+    "epochs",
+    "batch_size",
+    "encoder_lr",
+    "head_lr",
+    "dropout",
+    "layers",
+    "context",
+    "patience",
+    "precision",
+    "freeze",
+    "save_precision",
+)
+"""Settings that mean something only where there is an encoder."""
+
 _LONGEST_SHOWN = 60
 
 
@@ -43,6 +65,28 @@ class Settings:
     seed: int
     scorer: str = "linear"
     initial_weights: Literal["frequencies", "zero"] = "frequencies"
+    longest_part: int | None = None
+    longest_gap: int | None = None
+    encoder: str | None = None
+    device: Literal["auto", "cpu", "cuda"] = "auto"
+    epochs: int = 12
+    batch_size: int = 16
+    encoder_lr: float = 3e-5
+    head_lr: float = 1e-3
+    dropout: float = 0.5
+    layers: int = 4
+    context: int = 0
+    patience: int = 4
+    precision: Literal["auto", "float32", "bfloat16"] = "auto"
+    freeze: bool = False
+    save_precision: Literal["float32", "float16"] = "float32"
+    rescore: Literal["auto", "on", "off"] = "off"
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the structure that are given, by name: the others come from the training data."""
+        given = {"longest_part": self.longest_part, "longest_gap": self.longest_gap}
+        return {name: size for name, size in given.items() if size is not None}
 
     def check(self) -> None:
         """Refuse what makes no sense; structure, features and annotator are looked at where they are made.
@@ -61,16 +105,36 @@ class Settings:
             raise UsageError(f"l2 is {self.l2!r}; expected a number that is not negative, or 'auto'")
         for name in ("frequent", "max_iterations", "n_threads"):
             check_number(name, getattr(self, name))
+        for name, size in self.sizes.items():
+            check_number(name, size)
         if not (isinstance(self.tolerance, Real) and 0.0 <= self.tolerance < 1.0):
             raise UsageError(f"tolerance is {self.tolerance!r}; expected a number from 0 to below 1")
-        made = structure(self.structure, ["any"], self.max_components)
+        made = structure(self.structure, ["any"], self.max_components, self.sizes)
         try:
             distribution_class(made, self.distribution)
         except StructureError as error:
             raise UsageError(str(error)) from None
         if self.initial_weights not in ("frequencies", "zero"):
             raise UsageError(f"initial_weights is {self.initial_weights!r}; expected 'frequencies' or 'zero'")
+        if self.rescore not in ("auto", "on", "off"):
+            raise UsageError(f"rescore is {self.rescore!r}; expected 'auto', 'on' or 'off'")
         check_threshold(self.threshold)
+        self._check_encoder()
+
+    def _check_encoder(self) -> None:
+        for name in ("epochs", "batch_size", "layers", "patience"):
+            check_number(name, getattr(self, name))
+        if not isinstance(self.context, Integral) or self.context < 0:
+            raise UsageError(f"context is {self.context!r}; expected a whole number of words from 0")
+        for name in ("encoder_lr", "head_lr"):
+            rate = getattr(self, name)
+            if not (isinstance(rate, Real) and 0.0 < rate < 1.0):
+                raise UsageError(f"{name} is {rate!r}; expected a number above 0 and below 1")
+        if not (isinstance(self.dropout, Real) and 0.0 <= self.dropout < 1.0):
+            raise UsageError(f"dropout is {self.dropout!r}; expected a number from 0 to below 1")
+        for name, names in CHOICES.items():
+            if getattr(self, name) not in names:
+                raise UsageError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(names)}")
 
 
 def check_number(name: str, value: object) -> None:

@@ -25,5 +25,7 @@ def summarise(settings: Settings, model: Model, training: Training) -> dict[str,
         "stopped": training.log[-1]["stopped"],
         "left_out": training.left_out,
         "dev_scores": training.dev_scores,
+        "rescoring": training.rescoring,
+        "rescorer": None if model.rescorer is None else model.rescorer.describe(),
         "training_log": training.log,
     }

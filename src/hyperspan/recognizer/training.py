@@ -9,11 +9,13 @@ from typing import Any
 
 from hyperspan.errors import LearningError
 from hyperspan.evaluation import evaluate
+from hyperspan.inference import Gold
 from hyperspan.learning import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, Record, ThresholdCurve
 from hyperspan.mentions import Mention, Sentence, Unit
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.prediction import predict
 from hyperspan.recognizer.settings import Settings
+from hyperspan.structures import Structure, sizes_for, structure
 from hyperspan.text import Annotator, as_sentences
 
 LONGEST_SENTENCE = 20_000
@@ -22,12 +24,16 @@ LONGEST_SENTENCE = 20_000
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How training is watched, stopped and taken up again: see `Recognizer.fit`."""
+    """How training is watched, stopped and taken up again: see `Recognizer.fit`.
+
+    With ``saves_when_done`` the search is saved at its end too, since something else will follow.
+    """
 
     on_iteration: Callable[[Record], bool | None] | None = None
     dev_every: int = 0
     checkpoint: Path | None = None
     resume: bool = False
+    saves_when_done: bool = False
 
 
 Trainer = Callable[[Settings, list[Sentence], list[Sentence], TrainingOptions], tuple[Model, Training]]
@@ -66,7 +72,13 @@ def learn(
     LearningError, Interrupted, ModelError
         As in `Recognizer.fit`.
     """
-    model, training = TRAINERS[settings.scorer](settings, train, dev, options)
+    # An encoder takes its second look by itself, if at all.
+    trainer, wants_more = TRAINERS[settings.scorer], settings.rescore != "off" and settings.encoder is None
+    model, training = trainer(settings, train, dev, replace(options, saves_when_done=wants_more))
+    if wants_more and model.rescorer is None:
+        from hyperspan.recognizer.rescoring import take_second_look  # here, so that nobody else waits for it
+
+        model, training = take_second_look(settings, (model, training), train, dev, options, trainer)
     return model, replace(tuned(settings, model, training, dev), annotator=annotator.record())
 
 
@@ -108,6 +120,29 @@ def types_of(train: Sequence[Sentence]) -> tuple[str, ...]:
             f"there is no mention in the {len(train):,} training sentences; expected sentences with mentions"
         )
     return types
+
+
+def structure_of(settings: Settings, train: Sequence[Sentence]) -> Structure:
+    """Return the structure for training data: its types, and its sizes where the settings do not say them."""
+    mentions = [mention for sentence in train for mention in sentence.mentions]
+    sizes = {**sizes_for(settings.structure, mentions), **settings.sizes}
+    return structure(settings.structure, types_of(train), settings.max_components, sizes)
+
+
+def check_left_out(gold: Gold, train: Sequence[Sentence], settings: Settings) -> None:
+    """Refuse training data of which nothing can be written.
+
+    Raises
+    ------
+    LearningError
+        If there is no mention that the structure can write.
+    """
+    n_mentions = sum(len(sentence.mentions) for sentence in train)
+    if len(gold.left_out) == n_mentions:
+        raise LearningError(
+            f"the structure {settings.structure!r} cannot write any of the {n_mentions:,} training mentions; "
+            "choose another structure, or a higher max_components"
+        )
 
 
 def tuned(settings: Settings, model: Model, training: Training, dev: Sequence[Sentence]) -> Training:

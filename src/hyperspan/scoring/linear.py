@@ -22,7 +22,7 @@ from hyperspan.schema import Count, check_array, check_texts, fitted
 from hyperspan.scoring.parameters import Parameters, check_parameters, first_of_rows
 from hyperspan.scoring.scorer import Arrays, Reason, register_scorer
 from hyperspan.scoring.weight_table import WeightTable
-from hyperspan.structures import Structure
+from hyperspan.structures.structure import Labels
 from hyperspan.threads import run
 
 NAMED = 20
@@ -38,7 +38,7 @@ class LinearScorer:
 
     Attributes
     ----------
-    structure : Structure
+    structure : Labels
         Whose labels have the weights.
     extractor : Extractor
         From sentences to features.
@@ -49,7 +49,7 @@ class LinearScorer:
         The readable names of the strongest features, by id.
     """
 
-    structure: Structure
+    structure: Labels
     extractor: Extractor
     parameters: Parameters
     weights: NDArray[np.float64]
@@ -109,6 +109,10 @@ class LinearScorer:
 
         Last, as one, comes what holds of every word and so says nothing of these.
         """
+        return most_telling(self.reasons(sentence, moved), top)
+
+    def reasons(self, sentence: Sentence, moved: NDArray[np.float64]) -> list[Reason]:
+        """Return all features that moved a sentence, in no order."""
         pair_weight = self.weights[self.parameters.n_shared :]
         found = []
         for word, name, feature in self._known_features(sentence):
@@ -117,7 +121,7 @@ class LinearScorer:
             amount = float((pair_weight[pairs] * moved[word, self.parameters.pair_label[pairs]]).sum())
             if amount:
                 found.append(Reason(word, name, amount, in_words(name, sentence.tokens, word), is_bias(name)))
-        return _most_telling(sorted(found, key=_strength), top)
+        return found
 
     def _known_features(self, sentence: Sentence) -> list[tuple[int, str, int]]:
         """Return the features of a sentence that the scorer knows: word, name and id."""
@@ -226,7 +230,13 @@ class LinearScorer:
 
     @classmethod
     def from_state(
-        cls, structure: Structure, data: Mapping[str, Any], arrays: Arrays, *, n_threads: int
+        cls,
+        structure: Labels,
+        data: Mapping[str, Any],
+        arrays: Arrays,
+        *,
+        n_threads: int,
+        extractor_class: type[Extractor] = Extractor,
     ) -> LinearScorer:
         """Return the scorer that gave a state."""
         checked: LinearState = fitted(dict(data), LinearState)
@@ -234,7 +244,7 @@ class LinearScorer:
         in_features = {
             name.removeprefix(_FEATURES): array for name, array in arrays.items() if name.startswith(_FEATURES)
         }
-        extractor = Extractor.from_state(data["features"], in_features, threads=n_threads)
+        extractor = extractor_class.from_state(data["features"], in_features, threads=n_threads)
         one_each = np.arange(len(arrays["first_pair"]) - 1, dtype=np.int32)  # in files from before features shared rows
         parameters = Parameters(
             structure.n_labels,
@@ -259,8 +269,9 @@ class LinearScorer:
         return scorer
 
 
-def _most_telling(reasons: list[Reason], top: int) -> list[Reason]:
+def most_telling(reasons: list[Reason], top: int) -> list[Reason]:
     """Return the strongest reasons, and the bias."""
+    reasons = sorted(reasons, key=_strength)
     bias = [reason for reason in reasons if reason.is_bias]
     merged: dict[tuple[int, str], Reason] = {}
     for reason in reasons:  # features that mean the same, such as how far away the sentence begins, are one reason

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import LearningError
-from hyperspan.structures import Structure
+from hyperspan.structures.structure import Labels
 
 
 class Parameters(NamedTuple):
@@ -71,7 +71,7 @@ def first_of_rows(row_of_feature: NDArray[np.int32]) -> NDArray[np.int64]:
     return np.unique(row_of_feature, return_index=True)[1]
 
 
-def check_parameters(structure: Structure, parameters: Parameters, n_features: int) -> None:
+def check_parameters(structure: Labels, parameters: Parameters, n_features: int) -> None:
     """Refuse parameters that do not fit the structure and the features: kernels do not look where they step.
 
     Raises

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from hyperspan.errors import ModelError
 from hyperspan.inference import ScoreBatch
 from hyperspan.mentions import Sentence
+from hyperspan.scoring.plugins import load_plugin
 from hyperspan.structures import Structure
 
 AnyScorer = TypeVar("AnyScorer", bound="Scorer")
@@ -38,6 +39,8 @@ class Reason:
     """What the feature says, for people."""
     is_bias: bool = False
     """Whether it holds of every word, and so says nothing of this one."""
+    look: int = 1
+    """1 where edges are scored; 2 where the whole mention is, whose amounts add up to its log odds."""
 
 
 class Scorer(Protocol):
@@ -103,22 +106,27 @@ class Scorer(Protocol):
 
 
 SCORERS: dict[str, type[Scorer]] = {}
-"""Every scorer by its name, as model files have it."""
+"""Every scorer by its name, as model files have it; one for a kind of structure only is ``name/kind``."""
 
 
-def register_scorer(name: str, scorer: type[Scorer]) -> None:
-    """Add a scorer under a name."""
-    SCORERS[name] = scorer
+def register_scorer(name: str, scorer: type[Scorer], kind: str = "") -> None:
+    """Add a scorer under a name: for all structures, or for those of a kind, which are scored in another way."""
+    SCORERS[f"{name}/{kind}" if kind else name] = scorer
 
 
-def scorer_class(name: str) -> type[Scorer]:
-    """Return a scorer by name.
+def scorer_class(name: str, kind: str = "") -> type[Scorer]:
+    """Return a scorer by name, for structures of a kind: one that is registered, or that an installed package brings.
 
     Raises
     ------
     ModelError
         If there is none of that name.
+    MissingExtraError
+        If it needs a package that is not installed.
     """
     if name not in SCORERS:
-        raise ModelError(f"there is no scorer {name!r}; expected one of {', '.join(SCORERS)}")
-    return SCORERS[name]
+        load_plugin(name)
+    if name not in SCORERS or "/" in name:
+        known = ", ".join(name for name in SCORERS if "/" not in name)
+        raise ModelError(f"there is no scorer {name!r}; expected one of {known}")
+    return SCORERS.get(f"{name}/{kind}", SCORERS[name])

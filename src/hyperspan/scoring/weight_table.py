@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hyperspan.compiled.prefetch import AHEAD, prefetch
 from hyperspan.features import FeatureBlock
 from hyperspan.scoring.parameters import Parameters
-from hyperspan.structures import Structure
+from hyperspan.structures.structure import Labels
 
 BLOCK = 4
 """How many weights are added at a time: rows are so short that the end of a loop, which cannot be foreseen, is dear."""
@@ -46,7 +46,7 @@ class WeightTable(NamedTuple):
     weight: NDArray[np.float64]
 
     @classmethod
-    def of(cls, structure: Structure, parameters: Parameters, weights: NDArray[np.float64]) -> WeightTable:
+    def of(cls, structure: Labels, parameters: Parameters, weights: NDArray[np.float64]) -> WeightTable:
         """Lay out the weights of a model."""
         bias, _, pair_weight = parameters.split(weights, structure.weightless_labels)
         n_pairs = np.diff(parameters.first_pair)

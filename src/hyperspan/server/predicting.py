@@ -56,9 +56,12 @@ class Answer:
 def find(model: Model, sentences: Sequence[Sentence], how: How, *, wants_candidates: bool = False) -> list[Answer]:
     """Find mentions in sentences.
 
-    Candidates are all mentions of at least `LOWEST_CANDIDATE`, the most probable first.
+    Candidates are all mentions of at least `LOWEST_CANDIDATE`, the most probable first. A second look sees each
+    sentence by itself, so that it says the same of it in every answer.
     """
     recognizer = model.recognizer
+    if recognizer.rescorer_ is not None:
+        sentences = [_alone(sentence) for sentence in sentences]
     with model.turn:
         if not wants_candidates:
             found = recognizer.find(sentences, decode=how.decode, threshold=how.threshold)
@@ -77,6 +80,11 @@ def find(model: Model, sentences: Sequence[Sentence], how: How, *, wants_candida
         Answer(replace(best, truncated=best.truncated or all_.truncated), _falling(all_.mentions))
         for best, all_ in zip(chosen, candidates, strict=True)
     ]
+
+
+def _alone(sentence: Sentence) -> Sentence:
+    """Return a sentence that belongs to no document."""
+    return replace(sentence, doc="", offsets=None)
 
 
 def _falling(mentions: Sequence[Mention]) -> tuple[Mention, ...]:

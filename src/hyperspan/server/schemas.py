@@ -248,7 +248,8 @@ class Reason(BaseModel):
     feature: str
     in_words: str = Field(description="The feature in words, such as: the next word is ‘and’.")
     is_bias: bool = Field(description="Whether it holds of every word, and so says nothing of these.")
-    amount: float = Field(description="How much it moves the log probability of the mention.")
+    amount: float = Field(description="How much it moves the log probability of the mention, or its log odds.")
+    look: int = Field(description="1: of a word, by log probability. 2: of the mention as a whole, by log odds.")
 
 
 class ExplainedMention(BaseModel):

@@ -10,11 +10,12 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 
 from hyperspan.diagnostics import quoted
 from hyperspan.errors import StructureError
+from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
 from hyperspan.structures.hypergraph import (
     Block,
@@ -24,6 +25,7 @@ from hyperspan.structures.hypergraph import (
     split_structure,
 )
 from hyperspan.structures.linear import Linear, linear_structure
+from hyperspan.structures.segments import Segments, segment_sizes, segments_structure
 from hyperspan.structures.staircase import Staircase
 from hyperspan.structures.structure import MAX_COMPONENTS, Encoded, Encoding, Structure, check_max_components
 
@@ -38,32 +40,45 @@ __all__ = [
     "Hypergraph",
     "Linear",
     "Reading",
+    "Segments",
     "Staircase",
     "Structure",
     "check_structure",
     "linear_structure",
     "mention_structure",
     "register_structure",
+    "segments_structure",
     "shared_structure",
+    "sizes_for",
     "split_structure",
     "structure",
     "structure_names",
 ]
 
-Factory = Callable[[Sequence[str], int], Structure]
+Factory = Callable[..., Structure]
+"""Makes a structure of types, the most parts of a mention, and its sizes by name, if it has such."""
+
+Sizes = Callable[[Iterable[Mention]], dict[str, int]]
+"""Finds the sizes that suit training mentions."""
 
 STRUCTURES: dict[str, Factory] = {
     "hyperspan.Linear.v1": linear_structure,
     "hyperspan.Mention.v1": mention_structure,
     "hyperspan.Shared.v1": shared_structure,
     "hyperspan.Split.v1": split_structure,
+    "hyperspan.Segments.v1": segments_structure,
 }
 """Every structure by its full name; its short name, ``shared`` for ``hyperspan.Shared.v1``, is the newest one."""
 
+SIZES: dict[str, Sizes] = {"hyperspan.Segments.v1": segment_sizes}
+"""What finds the sizes of the structures that have such: how long parts and gaps can be."""
 
-def register_structure(name: str, factory: Factory) -> None:
+
+def register_structure(name: str, factory: Factory, sizes: Sizes | None = None) -> None:
     """Add a structure under its full name, such as ``mine.Pairs.v1``; users then call it ``pairs``."""
     STRUCTURES[name] = factory
+    if sizes is not None:
+        SIZES[name] = sizes
 
 
 def structure_names() -> tuple[str, ...]:
@@ -75,33 +90,54 @@ def _by_short_name() -> dict[str, str]:
     return {name.split(".")[-2].lower(): name for name in STRUCTURES}
 
 
-def structure(name: str, types: Sequence[str], max_components: int = 3) -> Structure:
+def structure(
+    name: str, types: Sequence[str], max_components: int = 3, sizes: Mapping[str, int] | None = None
+) -> Structure:
     """Return a structure by name.
 
     Parameters
     ----------
     name : str
-        ``linear``, ``mention``, ``shared`` or ``split``, or a full name out of `STRUCTURES`.
+        ``linear``, ``mention``, ``shared``, ``split`` or ``segments``, or a full name out of `STRUCTURES`.
     types : sequence of str
         The types of mentions, in the order of their labels.
     max_components : int
         The most parts a mention can have, 1 to 5. ``mention`` holds contiguous mentions whatever is said here.
+    sizes : mapping of str to int, optional
+        For ``segments``: its ``longest_part`` and ``longest_gap``, as `sizes_for` finds them.
 
     Raises
     ------
     StructureError
-        If there is no such structure, no type or one twice, or the number of parts is out of range.
+        If there is no such structure or size, no type or one twice, or the number of parts is out of range.
 
     Examples
     --------
     >>> structure("split", ["Finding", "Drug"], max_components=2).n_labels
     32
     """
-    factory = STRUCTURES[check_structure(name)]
+    full = check_structure(name)
     if isinstance(types, str):
         raise StructureError(f"types are the text {quoted(types)}; expected a sequence of names")
     check_max_components(max_components)
-    return factory(types, max_components)
+    if sizes and full not in SIZES:
+        having = ", ".join(short for short, each in _by_short_name().items() if each in SIZES)
+        raise StructureError(f"the structure {name!r} has no {' nor '.join(sizes)}; only {having} has")
+    return STRUCTURES[full](types, max_components, **(sizes or {}))
+
+
+def sizes_for(name: str, mentions: Iterable[Mention]) -> dict[str, int]:
+    """Return the sizes that a structure needs for training mentions; empty where it has none.
+
+    Examples
+    --------
+    >>> sizes_for("segments", [Mention("Finding", [(0, 3), (4, 5)])])
+    {'longest_part': 3, 'longest_gap': 1}
+    >>> sizes_for("shared", [])
+    {}
+    """
+    full = check_structure(name)
+    return SIZES[full](mentions) if full in SIZES else {}
 
 
 def check_structure(name: str) -> str:

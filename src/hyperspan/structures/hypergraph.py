@@ -34,6 +34,11 @@ class Block:
     staircase: Staircase
     first_label: int
 
+    @property
+    def n_labels(self) -> int:
+        """How many labels it has."""
+        return self.staircase.n_labels
+
 
 BlockEdges = tuple[Block, dict[Node, int], list[int]]
 """One block of an encoding, taken apart: the children of every node in it, and the words where T starts."""
@@ -75,6 +80,11 @@ class Hypergraph:
     def max_components(self) -> int:
         """The most parts a mention can have."""
         return max((staircase.n_parts for staircase in self.staircases), default=0)
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """There are none."""
+        return {}
 
     @property
     def labels_per_type(self) -> int:

@@ -86,6 +86,11 @@ class Linear:
         check_types(self.types)
         check_max_components(self.max_components)
 
+    @property
+    def sizes(self) -> dict[str, int]:
+        """There are none."""
+        return {}
+
     @cached_property
     def tags(self) -> tuple[str, ...]:
         """Every tag, O first, then those of each type."""

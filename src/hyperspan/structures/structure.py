@@ -21,7 +21,7 @@ MAX_COMPONENTS = 5
 """The most parts a mention can have in any structure; the sweeps keep 2^(2K-1) states."""
 
 Encoding = tuple[tuple[int, int], ...]
-"""The edges (or tags) of a sentence as ``(word, label)``, in order, each once."""
+"""The edges (or tags) of a sentence as ``(word, label)``, in order, each once; of ``segments`` a tree, depth first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +32,8 @@ class Encoded:
     left_out: tuple[Mention, ...] = ()
 
 
-class Structure(Protocol):
-    """How mentions are written as edges or tags."""
-
-    @property
-    def name(self) -> str:
-        """What users call it."""
-
-    @property
-    def kind(self) -> str:
-        """What an outcome is made of, ``staircase`` or ``chain``: it decides which distributions there are."""
-
-    @property
-    def types(self) -> tuple[str, ...]:
-        """The types of mentions, in the order of their labels."""
-
-    @property
-    def max_components(self) -> int:
-        """The most parts a mention can have."""
+class Labels(Protocol):
+    """Labels that words can have weights for: those of a structure, or others that its scores are made of."""
 
     @property
     def n_labels(self) -> int:
@@ -60,10 +44,6 @@ class Structure(Protocol):
         """Whether a label after another has a score of its own."""
 
     @property
-    def choices(self) -> Sequence[NDArray[np.int64]]:
-        """The sets of labels that exclude one another at a word: all tags, or the edges of a node."""
-
-    @property
     def weightless_labels(self) -> NDArray[np.bool_]:
         """Which labels need no weights, because another label of the same choice is scored against them."""
 
@@ -71,11 +51,39 @@ class Structure(Protocol):
     def start_labels(self) -> NDArray[np.int64]:
         """The labels that start a mention, where a label does just that."""
 
-    def labels_of(self, type: str) -> NDArray[np.bool_]:
-        """Say which labels have to do with a type."""
-
     def label_name(self, label: int) -> str:
         """Name a label in words."""
+
+
+class Structure(Labels, Protocol):
+    """How mentions are written as edges or tags."""
+
+    @property
+    def name(self) -> str:
+        """What users call it."""
+
+    @property
+    def kind(self) -> str:
+        """What an outcome is made of, ``staircase``, ``chain`` or ``segments``: it decides on the distributions."""
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """The types of mentions, in the order of their labels."""
+
+    @property
+    def max_components(self) -> int:
+        """The most parts a mention can have."""
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Whatever else `hyperspan.structures.structure` must be told to make it again, by name."""
+
+    @property
+    def choices(self) -> Sequence[NDArray[np.int64]]:
+        """The sets of labels that exclude one another at a word: all tags, or the edges of a node."""
+
+    def labels_of(self, type: str) -> NDArray[np.bool_]:
+        """Say which labels have to do with a type."""
 
     def encode(self, mentions: Iterable[Mention], n_words: int) -> Encoded:
         """Return the edges of a set of mentions, and the mentions that cannot be written."""

@@ -11,6 +11,7 @@ from hyperspan import Mention
 from hyperspan.inference import distribution, encodings, outcomes, sums
 from hyperspan.inference.automaton import staircase_automaton
 from hyperspan.inference.numba.mention_marginals import Bounds
+from hyperspan.inference.outcomes import by_number_of_parts
 from hyperspan.inference.reference.algebra import LOG_SUM
 from hyperspan.inference.reference.automaton import total
 from hyperspan.inference.reference.mention_marginals import ClampedSums
@@ -131,10 +132,15 @@ def test_probable_finds_exactly_the_mentions_above_the_threshold(
     scores = random_scores(np.random.default_rng(8), made, n_words, size=size)
     probs, found = everything.probs(scores), single(made, scores)
     exact = {mention: everything.prob_of(probs, frozenset([mention])) for mention in everything.mentions}
-    for threshold in (0.0, 0.01, 0.123, 0.3, 0.77):
+    for threshold in (0.0, 0.01, 0.123, 0.3, 0.77, (0.3, 0.01), (0.01, 0.2, 0.05), (0.5, 0.5, 0.0)):
         (decoded,) = found.probable(threshold)
+        least = by_number_of_parts(threshold, 3)
         assert not decoded.truncated
-        wanted = [mention for mention in sorted(exact) if exact[mention] >= threshold and exact[mention] > 1e-290]
+        wanted = [
+            mention
+            for mention in sorted(exact)
+            if exact[mention] >= least[len(mention.parts) - 1] and exact[mention] > 1e-290
+        ]
         likely = [mention for mention in decoded.mentions if exact[mention] > 1e-290]
         assert likely == wanted
         for mention in likely:
@@ -189,7 +195,7 @@ def test_logs_give_the_same_probabilities_as_products() -> None:
         for mention in mentions[::3]:
             if block.staircase.holds(mention):
                 assert np.exp(clamped.log_prob(mention.parts)) == pytest.approx(probs[mention], rel=1e-11)
-        here, was_cut = clamped.probable("Finding", Bounds(0.02, 10_000, 1_000))
+        here, was_cut = clamped.probable("Finding", Bounds.of(block.staircase, 0.02, 10_000, 1_000))
         assert not was_cut
         probable |= {mention: pytest.approx(mention.prob, rel=1e-11) for mention in here}
     assert len(probable) > 6

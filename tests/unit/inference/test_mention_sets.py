@@ -11,6 +11,7 @@ from enumeration import FOR_MENTION_SETS, THREE_PARTS, batch_of, case_name, chi_
 from enumeration import single as one_sentence
 from hyperspan import Mention
 from hyperspan.inference import DECODERS, distribution, mention_sets, outcomes
+from hyperspan.inference.outcomes import by_number_of_parts
 from hyperspan.structures import structure
 
 pytestmark = pytest.mark.kernel
@@ -106,9 +107,11 @@ def test_probable_finds_exactly_the_mentions_above_the_threshold(made, n_words: 
     scores = random_scores(np.random.default_rng(6), made, n_words, size=size)
     probs = everything.probs(scores)
     exact = {mention: everything.prob_of(probs, frozenset([mention])) for mention in everything.mentions}
-    for threshold in (0.0, 0.01, 0.123, 0.3, 0.77):
+    for threshold in (0.0, 0.01, 0.123, 0.3, 0.77, (0.3, 0.01), (0.01, 0.2, 0.05)):
         (decoded,) = single(made, scores).probable(threshold)
-        assert decoded.mentions == tuple(mention for mention in sorted(exact) if exact[mention] >= threshold)
+        least = by_number_of_parts(threshold, 3)
+        wanted = [mention for mention in sorted(exact) if exact[mention] >= least[len(mention.parts) - 1]]
+        assert decoded.mentions == tuple(wanted)
         assert not decoded.truncated
         for mention in decoded.mentions:
             assert mention.prob == pytest.approx(exact[mention], rel=1e-11)

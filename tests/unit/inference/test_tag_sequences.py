@@ -102,6 +102,10 @@ def test_the_probability_of_a_mention_is_the_share_of_readings_that_have_it(
             assert everything.get(mention, prob) == pytest.approx(prob, abs=1e-12)
             assert mention in everything or prob < 0.001
             assert found.joint_probs([[mention]]) == [prob]
+        by_parts = {
+            mention for mention, prob in everything.items() if prob >= (0.2 if len(mention.parts) == 1 else 0.01)
+        }
+        assert set(found.probable((0.2, 0.01))[0].mentions) == by_parts
 
 
 def test_it_is_exact_where_there_are_only_runs() -> None:

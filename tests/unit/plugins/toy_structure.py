@@ -25,6 +25,10 @@ class SingleWords:
     has_transitions = False
 
     @property
+    def sizes(self) -> dict[str, int]:
+        return {}
+
+    @property
     def n_labels(self) -> int:
         return 2 * len(self.types)
 

@@ -11,6 +11,7 @@ links need not be tried.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numba
@@ -19,7 +20,8 @@ from numpy.typing import NDArray
 
 from hyperspan.compiled.simd import get
 from hyperspan.inference.numba.frontier import StaircaseTable, forward_backward_kernel, word_forward_kernel
-from hyperspan.structures.staircase import END, STAY, STEP
+from hyperspan.inference.outcomes import by_number_of_parts
+from hyperspan.structures.staircase import END, STAY, STEP, Staircase
 
 _END, _STAY, _STEP = END, STAY, STEP
 
@@ -84,17 +86,17 @@ def write_parts_kernel(start, nodes, length, parts, row):
 
 @_inlined
 def search_kernel(table, work, lane, sums, number, marginals, bounds, paths, found, n_found):
-    """Find every mention of one sum whose probability is at least the threshold, and append it to ``found``.
+    """Find every mention of one sum whose probability is at least its threshold, and append it to ``found``.
 
     Returns how many mentions there are now, and whether the search was cut short.
     """
     first, n_words, first_label = sums.first[number], sums.n_words[number], sums.first_label[number]
-    threshold, most_steps, limit = bounds
+    threshold, end_threshold, most_steps, limit = bounds
     vectors, nodes, next_child, clamped = paths
-    n_states, n_steps, least_link = 1 << table.n_nodes, 0, threshold * (1.0 - SLACK)
+    n_states, n_steps = 1 << table.n_nodes, 0
     room, was_cut = n_found + limit, False
     for start in range(n_words):
-        if was_cut or marginals[first + start, first_label + 1] < threshold:
+        if was_cut or marginals[first + start, first_label + 1] < threshold[0]:
             continue
         for state in range(n_states):
             vectors[state] = get(work.alpha, start * n_states + state, lane)
@@ -102,9 +104,10 @@ def search_kernel(table, work, lane, sums, number, marginals, bounds, paths, fou
         while depth >= 0 and not was_cut:
             child, node, word = 1 << next_child[depth], nodes[depth], start + depth
             next_child[depth] += 1
-            prob, source = 0.0, depth * n_states
+            prob, source, after = 0.0, depth * n_states, node + (1 if child == _STEP else 0)
+            least = end_threshold[node] if child == _END else threshold[min(after, table.n_nodes - 1)]
             if (child == _END or word + 1 < n_words) and (
-                link_prob_kernel(table, marginals, first + word, first_label, node, child) >= least_link
+                link_prob_kernel(table, marginals, first + word, first_label, node, child) >= least * (1.0 - SLACK)
             ):
                 if n_steps >= most_steps:
                     was_cut = True
@@ -112,7 +115,7 @@ def search_kernel(table, work, lane, sums, number, marginals, bounds, paths, fou
                     n_steps += 1
                     clamped_word_kernel(table, work, word, lane, node, child, depth == 0, vectors, source, clamped)
                     prob = min(1.0, total_kernel(vectors, source + n_states, n_states, work.beta, word + 1, lane))
-            goes_on = prob >= threshold and prob > 0.0
+            goes_on = prob >= least and prob > 0.0
             if goes_on and child == _END:
                 if n_found == room:
                     was_cut = True
@@ -122,7 +125,7 @@ def search_kernel(table, work, lane, sums, number, marginals, bounds, paths, fou
                     n_found += 1
             elif goes_on:
                 depth += 1
-                nodes[depth] = node + (1 if child == _STEP else 0)
+                nodes[depth] = after
                 next_child[depth] = 0
             while depth >= 0 and next_child[depth] == 3:
                 depth -= 1
@@ -172,11 +175,30 @@ class Paths(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Of a search: how probable mentions must be, how many words it may advance over, how many mentions it may find."""
+    """Of a search: how probable mentions must be, how many words it may advance over, how many mentions it may find.
 
-    threshold: float
+    A path that reaches node v must have at least the probability ``threshold[v]``, and a mention that ends there at
+    least ``end_threshold[v]``.
+    """
+
+    threshold: NDArray[np.float64]
+    end_threshold: NDArray[np.float64]
     most_steps: int
     limit: int
+
+    @classmethod
+    def of(cls, staircase: Staircase, threshold: float | Sequence[float], most_steps: int, limit: int) -> Bounds:
+        """Return the bounds for one threshold, or for one by number of parts, of which the last holds for more.
+
+        Examples
+        --------
+        >>> Bounds.of(Staircase(2), (0.1, 0.01), most_steps=1_000, limit=10)[:2]
+        (array([0.01, 0.01, 0.01]), array([0.1 ,  inf, 0.01]))
+        """
+        by_parts = by_number_of_parts(threshold, (staircase.n_nodes + 1) // 2)
+        nodes = range(staircase.n_nodes)
+        end = [by_parts[node // 2] if staircase.children(node) & END else np.inf for node in nodes]
+        return cls(np.minimum.accumulate(end[::-1])[::-1].copy(), np.array(end), most_steps, limit)
 
 
 @numba.njit(nogil=True, cache=True, error_model="numpy")

@@ -29,7 +29,7 @@ def probable_paths(
     extend: Callable[[State, Link, bool], tuple[float, State]],
     bounds: Bounds,
 ) -> tuple[list[tuple[Path, float]], bool]:
-    """Return every path whose probability is at least the threshold, and whether the search was cut short.
+    """Return every path whose probability is at least its threshold, and whether the search was cut short.
 
     ``starts`` are words where a mention may start, and what is known there. ``extend`` gets what is known at the
     beginning of a path, its next link and whether it is the first; it returns the probability of both together, and
@@ -48,11 +48,12 @@ def probable_paths(
                 if n_steps == bounds.most_steps:
                     return found, True
                 n_steps += 1
+                reached = min(node + (child == STEP), len(bounds.threshold) - 1)
                 prob, after = extend(state, (word, node, child), len(path) == 1)
-                if prob < bounds.threshold or prob == 0.0:
+                if prob == 0.0 or prob < (bounds.end_threshold[node] if child == END else bounds.threshold[reached]):
                     continue
                 if child != END:
-                    waiting.append(((*path, (word + 1, node + (child == STEP))), after))
+                    waiting.append(((*path, (word + 1, reached)), after))
                 elif len(found) == bounds.limit:
                     return found, True
                 else:
@@ -86,7 +87,7 @@ class ClampedSums:
         """Return every mention, said to be of a type, that is probable enough, and whether the search was cut short."""
         if self.messages.log_total == -np.inf:
             return [], False
-        starts = np.flatnonzero(self.messages.marginals[:, START] >= bounds.threshold).tolist()
+        starts = np.flatnonzero(self.messages.marginals[:, START] >= bounds.threshold[0]).tolist()
         before = [(start, self.messages.log_alpha[start * self.n_phases]) for start in starts]
         paths, was_cut = probable_paths(len(self.scores), before, self._extend, bounds)
         return [self.staircase.mention(type, path, prob) for path, prob in paths], was_cut

@@ -39,8 +39,7 @@ export async function showReasons(place, state, sentence, mention, onAlternative
     const explained = answer.mentions[0];
     place.replaceChildren(
       make("p", {}, meaningOf(explained.prob, state, mention)),
-      bars(explained.reasons.filter((reason) => !reason.is_bias), sentence),
-      bias(explained.reasons.find((reason) => reason.is_bias)),
+      ...looks(explained.reasons, sentence),
       alternatives(state, sentence, mention, onAlternative) ?? "",
     );
   } catch (error) {
@@ -69,6 +68,28 @@ function meaningOf(prob, state, mention) {
 }
 
 /**
+ * The reasons of the second look, if there was one, and those of the first.
+ *
+ * @param {any[]} reasons
+ * @param {Sentence} sentence
+ */
+function looks(reasons, sentence) {
+  const second = reasons.filter((reason) => reason.look === 2);
+  const first = reasons.filter((reason) => reason.look !== 2);
+  const parts = [
+    bars(first.filter((reason) => !reason.is_bias), sentence),
+    bias(first.find((reason) => reason.is_bias)),
+  ];
+  if (!second.length) return parts;
+  return [
+    make("h4", {}, "The mention as a whole"),
+    bars(second.filter((reason) => !reason.is_bias), sentence),
+    make("h4", {}, "Its words, at first look"),
+    ...parts,
+  ];
+}
+
+/**
  * @param {any[]} reasons
  * @param {Sentence} sentence
  */
@@ -88,9 +109,9 @@ function bars(reasons, sentence) {
         "span",
         {},
         make("span", { class: "hidden" }, isFor ? "for it: " : "against it: "),
-        "at ",
-        make("bdi", {}, `‘${visible(cut(sentence.tokens[reason.word], 40))}’`),
-        " ",
+        ...(reason.look === 2
+          ? []
+          : ["at ", make("bdi", {}, `‘${visible(cut(sentence.tokens[reason.word], 40))}’`), " "]),
         make("bdi", {}, visible(cut(reason.in_words, 300))),
       ),
     );
@@ -102,7 +123,9 @@ function bars(reasons, sentence) {
     make(
       "p",
       { class: "note" },
-      "What moved it most. +0.7 makes it about twice as probable, −0.7 half as probable.",
+      reasons[0].look === 2
+        ? "What moved it most. +0.7 makes the odds about twice as good, −0.7 half as good."
+        : "What moved it most. +0.7 makes it about twice as probable, −0.7 half as probable.",
     ),
     make("ul", { class: "reasons", "aria-label": "Reasons" }, ...rows),
   );

@@ -1,0 +1,398 @@
+"""Sums and maxima over the prefix trees of ``segments``, compiled.
+
+Two kinds of nodes: *parts* (k, i), where a part of level k begins at word i, and *turns* (k, j), where one of level k
+ended at word j and the mention ends or goes on. Every node has at least one child, and whether it has one child does
+not depend on the others. With t the weight of a child together with all below it, the sum over all non-empty sets of
+children is q = Π(1 + t) - 1, made one child at a time without any subtraction: q ← q (1 + t) + t. So nothing cancels,
+and nothing but the scores must be exponentiated. `hyperspan.inference.reference.segments` says the same with logs.
+
+What comes out is how probable each child is, given its node, and how probable it is that a node has any: from there
+everything else is a product along paths. Scores beyond the bounds of `is_within_kernel` are worked on in log space.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.compiled.exponentials import exp_kernel
+
+HIGHEST = 700.0
+"""Higher scores overflow; those of the edges along a path may together not be lower than minus this."""
+
+_inlined = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")
+
+
+class SegmentTable(NamedTuple):
+    """How large the structure is; the labels of a type are parts, gaps, ends (see `Segments`)."""
+
+    n_levels: int
+    longest_part: int
+    longest_gap: int
+
+    @property
+    def n_nodes(self) -> int:
+        """How many nodes a word has: the parts of each level, then the turns of each but the last."""
+        return 2 * self.n_levels - 1
+
+
+class Messages(NamedTuple):
+    """Room for the messages of one sentence, all of shape (n_nodes, n_words)."""
+
+    inside: NDArray[np.float64]
+    flow: NDArray[np.float64]
+
+    @classmethod
+    def room(cls, table: SegmentTable, longest: int) -> Messages:
+        """Return room for sentences of at most so many words."""
+        return cls(np.empty((table.n_nodes, longest)), np.empty((table.n_nodes, longest)))
+
+
+@numba.njit(nogil=True, cache=True)
+def is_within_kernel(scores, begin, end, first_label, n_labels, lowest):
+    """Say whether the scores of a block and sentence can be exponentiated without loss; -inf always can."""
+    for word in range(begin, end):
+        row = scores[word, first_label : first_label + n_labels]
+        low, high = 0.0, 0.0
+        for label in range(row.shape[0]):
+            value = row[label]
+            high = max(high, value)
+            low = min(low, value if value > -np.inf else 0.0)
+        if low < lowest or high > HIGHEST:
+            return False
+    return True
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def log_totals_kernel(table, first_label, scores, first_word, messages, column, probs, alive, log_totals, is_count):
+    """Sum over the prefix trees of one block in every sentence.
+
+    Parameters
+    ----------
+    table : SegmentTable
+    first_label : int
+        Of the block, in ``scores``.
+    scores : float64 array of shape (n_words, n_labels)
+    first_word : int64 array of shape (n_sentences + 1,)
+    messages : Messages
+    column : int
+        Where the block begins in ``probs``.
+    probs : float64 array of shape (n_words, at least column + labels of a block)
+        Filled with how probable each label is, given its node; with ``is_count``, with how often it is used.
+    alive : float64 array of shape (n_words, n_nodes)
+        Filled with how probable it is that a node has any child, as if it needed none: 1 - exp(-U).
+    log_totals : float64 array of shape (n_sentences,)
+    is_count : bool
+    """
+    n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
+    n_labels = n_levels * longest_part + (n_levels - 1) * (longest_gap + 1)
+    for sentence in range(first_word.shape[0] - 1):
+        begin, end = first_word[sentence], first_word[sentence + 1]
+        for word in range(begin, end):
+            source, target = scores[word], probs[word]
+            for label in range(n_labels):
+                target[column + label] = source[first_label + label]
+        total = np.inf
+        if is_within_kernel(scores, begin, end, first_label, n_labels, -HIGHEST / (2 * n_levels)):
+            for word in range(begin, end):
+                exp_kernel(probs[word, column : column + n_labels], n_labels)
+            total = inside_kernel(table, begin, end, column, probs, messages.inside)
+            if total < np.inf:
+                branch_kernel(table, begin, end, column, probs, messages.inside, alive)
+            else:
+                for word in range(begin, end):
+                    source, target = scores[word], probs[word]
+                    for label in range(n_labels):
+                        target[column + label] = source[first_label + label]
+        if not total < np.inf:
+            total = log_inside_kernel(table, begin, end, column, probs, messages.inside)
+            log_branch_kernel(table, begin, end, column, probs, messages.inside, alive)
+        log_totals[sentence] = total
+        if is_count:
+            flow = messages.flow
+            for word in range(end - begin):
+                for node in range(2 * n_levels - 1):
+                    flow[node, word] = 0.0
+                flow[0, word] = alive[begin + word, 0]
+            count_kernel(table, begin, end, column, probs, flow)
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def inside_kernel(table, begin, end, column, potentials, inside):
+    """Fill ``inside`` with q of every node, from the last level to the first, and return the log total."""
+    n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
+    n_words = end - begin
+    for level in range(n_levels - 1, -1, -1):
+        first_part = column + level * longest_part
+        first_gap = column + n_levels * longest_part + level * longest_gap
+        end_label = column + n_levels * longest_part + (n_levels - 1) * longest_gap + level
+        parts = inside[level]
+        if level < n_levels - 1:
+            turns, below = inside[n_levels + level], inside[level + 1]
+            for word in range(n_words):
+                row = potentials[begin + word]
+                q = row[end_label]
+                for place in range(min(longest_gap, n_words - word - 2)):
+                    term = row[first_gap + place] * below[word + 2 + place]
+                    q = q * (1.0 + term) + term
+                turns[word] = q
+            for word in range(n_words):
+                row, q = potentials[begin + word], 0.0
+                for place in range(min(longest_part, n_words - word)):
+                    term = row[first_part + place] * turns[word + place]
+                    q = q * (1.0 + term) + term
+                parts[word] = q
+        else:
+            for word in range(n_words):
+                row, q = potentials[begin + word], 0.0
+                for place in range(min(longest_part, n_words - word)):
+                    term = row[first_part + place]
+                    q = q * (1.0 + term) + term
+                parts[word] = q
+    total = 0.0
+    for word in range(n_words):
+        total += math.log1p(inside[0, word])
+    return total if total < np.inf else np.inf  # not a number, where something was too large
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def branch_kernel(table, begin, end, column, potentials, inside, alive):
+    """Replace potentials by the probabilities of children, given their nodes, and fill ``alive``."""
+    n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
+    n_words = end - begin
+    for word in range(n_words):
+        row = potentials[begin + word]
+        for node in range(2 * n_levels - 1):
+            q = inside[node, word]
+            alive[begin + word, node] = q / (1.0 + q)
+        for level in range(n_levels):
+            chance = alive[begin + word, level]
+            share = 1.0 / chance if chance > 0.0 else 0.0
+            n_here = min(longest_part, n_words - word)
+            of_parts = row[column + level * longest_part : column + (level + 1) * longest_part]
+            if level < n_levels - 1:
+                turns = inside[n_levels + level, word : word + n_here]
+                for place in range(n_here):
+                    term = of_parts[place] * turns[place]
+                    of_parts[place] = share * (term / (1.0 + term))
+            else:
+                for place in range(n_here):
+                    of_parts[place] = share * (of_parts[place] / (1.0 + of_parts[place]))
+            for place in range(n_here, longest_part):
+                of_parts[place] = 0.0
+            if level < n_levels - 1:
+                chance = alive[begin + word, n_levels + level]
+                share = 1.0 / chance if chance > 0.0 else 0.0
+                n_here = max(0, min(longest_gap, n_words - word - 2))
+                first_gap = column + n_levels * longest_part + level * longest_gap
+                of_gaps, below = row[first_gap : first_gap + longest_gap], inside[level + 1]
+                for place in range(n_here):
+                    term = of_gaps[place] * below[word + 2 + place]
+                    of_gaps[place] = share * (term / (1.0 + term))
+                for place in range(n_here, longest_gap):
+                    of_gaps[place] = 0.0
+                end_label = column + n_levels * longest_part + (n_levels - 1) * longest_gap + level
+                row[end_label] = share * (row[end_label] / (1.0 + row[end_label]))
+
+
+@_inlined
+def log_add_child_kernel(log_q, value):
+    """Return log(q (1 + t) + t) of log q and log t: one more child."""
+    if value == -np.inf:
+        return log_q
+    log_q += softplus_kernel(value)
+    low, high = min(log_q, value), max(log_q, value)
+    return high + math.log1p(math.exp(low - high))
+
+
+@numba.njit(nogil=True, cache=True)
+def softplus_kernel(value):
+    """Return log(1 + e^x)."""
+    return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
+
+
+@numba.njit(nogil=True, cache=True)
+def log_inside_kernel(table, begin, end, column, scores, inside):
+    """Fill ``inside`` with log q of every node, and return the log total: `inside_kernel` in log space."""
+    n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
+    n_words = end - begin
+    for level in range(n_levels - 1, -1, -1):
+        first_part = column + level * longest_part
+        first_gap = column + n_levels * longest_part + level * longest_gap
+        end_label = column + n_levels * longest_part + (n_levels - 1) * longest_gap + level
+        if level < n_levels - 1:
+            for word in range(n_words):
+                row, log_q = scores[begin + word], scores[begin + word, end_label]
+                for place in range(min(longest_gap, n_words - word - 2)):
+                    log_q = log_add_child_kernel(log_q, row[first_gap + place] + inside[level + 1, word + 2 + place])
+                inside[n_levels + level, word] = log_q
+        for word in range(n_words):
+            row, log_q = scores[begin + word], -np.inf
+            for place in range(min(longest_part, n_words - word)):
+                below = inside[n_levels + level, word + place] if level < n_levels - 1 else 0.0
+                log_q = log_add_child_kernel(log_q, row[first_part + place] + below)
+            inside[level, word] = log_q
+    total = 0.0
+    for word in range(n_words):
+        total += softplus_kernel(inside[0, word])
+    return total
+
+
+@numba.njit(nogil=True, cache=True)
+def log_branch_kernel(table, begin, end, column, scores, inside, alive):
+    """Replace scores by the probabilities of children, given their nodes, and fill ``alive``, in log space."""
+    n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
+    n_words = end - begin
+    for word in range(n_words):
+        row = scores[begin + word]
+        for node in range(2 * n_levels - 1):
+            log_q = inside[node, word]
+            alive[begin + word, node] = math.exp(log_q - softplus_kernel(log_q)) if log_q > -np.inf else 0.0
+        for level in range(n_levels):
+            log_q = inside[level, word]
+            log_share = softplus_kernel(log_q) - log_q if log_q > -np.inf else -np.inf
+            for place in range(longest_part):
+                value = -np.inf
+                if word + place < n_words:
+                    below = inside[n_levels + level, word + place] if level < n_levels - 1 else 0.0
+                    value = row[column + level * longest_part + place] + below
+                row[column + level * longest_part + place] = child_prob_kernel(value, log_share)
+            if level < n_levels - 1:
+                log_q = inside[n_levels + level, word]
+                log_share = softplus_kernel(log_q) - log_q if log_q > -np.inf else -np.inf
+                first_gap = column + n_levels * longest_part + level * longest_gap
+                for place in range(longest_gap):
+                    value = -np.inf
+                    if word + 2 + place < n_words:
+                        value = row[first_gap + place] + inside[level + 1, word + 2 + place]
+                    row[first_gap + place] = child_prob_kernel(value, log_share)
+                end_label = column + n_levels * longest_part + (n_levels - 1) * longest_gap + level
+                row[end_label] = child_prob_kernel(row[end_label], log_share)
+
+
+@numba.njit(nogil=True, cache=True)
+def child_prob_kernel(value, log_share):
+    """Return the probability of a child of a log weight, given its node."""
+    if value == -np.inf:
+        return 0.0
+    return min(1.0, math.exp(value - softplus_kernel(value) + log_share))
+
+
+@numba.njit(nogil=True, cache=True, error_model="numpy")
+def count_kernel(table, begin, end, column, probs, flow):
+    """Replace the probabilities of children, given their nodes, by how often each is used: top down.
+
+    ``flow`` says how often each node is there, of itself: what comes from above is added to it.
+    """
+    n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
+    n_words = end - begin
+    for level in range(n_levels):
+        first_part = column + level * longest_part
+        for word in range(n_words):
+            n_here, chance = min(longest_part, n_words - word), flow[level, word]
+            of_parts = probs[begin + word, first_part : first_part + n_here]
+            for place in range(n_here):
+                of_parts[place] *= chance
+            if level < n_levels - 1:
+                turns = flow[n_levels + level, word : word + n_here]
+                for place in range(n_here):
+                    turns[place] += of_parts[place]
+        if level == n_levels - 1:
+            break
+        first_gap = column + n_levels * longest_part + level * longest_gap
+        end_label = column + n_levels * longest_part + (n_levels - 1) * longest_gap + level
+        for word in range(n_words):
+            n_here, chance = max(0, min(longest_gap, n_words - word - 2)), flow[n_levels + level, word]
+            probs[begin + word, end_label] *= chance
+            of_gaps = probs[begin + word, first_gap : first_gap + n_here]
+            for place in range(n_here):
+                of_gaps[place] *= chance
+                flow[level + 1, word + 2 + place] += of_gaps[place]
+
+
+@numba.njit(nogil=True, cache=True)
+def best_kernel(table, first_label, scores, begin, end, best):
+    """Fill ``best`` of shape (n_nodes, n_words) with the score of the best set of children of every node, all below.
+
+    That is all children that are worth having, or if none is, the one that costs least.
+    """
+    n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
+    n_words = end - begin
+    for level in range(n_levels - 1, -1, -1):
+        first_part = first_label + level * longest_part
+        first_gap = first_label + n_levels * longest_part + level * longest_gap
+        end_label = first_label + n_levels * longest_part + (n_levels - 1) * longest_gap + level
+        if level < n_levels - 1:
+            for word in range(n_words):
+                row, top = scores[begin + word], scores[begin + word, end_label]
+                gain = max(0.0, top)
+                for place in range(min(longest_gap, n_words - word - 2)):
+                    value = row[first_gap + place] + best[level + 1, word + 2 + place]
+                    top, gain = max(top, value), gain + max(0.0, value)
+                best[n_levels + level, word] = gain if gain > 0.0 else top
+        for word in range(n_words):
+            row, top, gain = scores[begin + word], -np.inf, 0.0
+            for place in range(min(longest_part, n_words - word)):
+                below = best[n_levels + level, word + place] if level < n_levels - 1 else 0.0
+                value = row[first_part + place] + below
+                top, gain = max(top, value), gain + max(0.0, value)
+            best[level, word] = gain if gain > 0.0 else top
+
+
+@numba.njit(nogil=True, cache=True)
+def probable_segments_kernel(table, probs, alive, first_word, threshold, most_steps, was_cut, rows):
+    """Write every mention of one block that is at least as probable as a threshold into ``rows``, by walking down.
+
+    A path's probability only falls, so no path is followed below the threshold. ``rows`` are `MentionRows`; returns how
+    many there are, or -1 if there is no room for them all. ``was_cut`` is set where the search took too many steps.
+    """
+    n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
+    n_gap, n_end = n_levels * longest_part, n_levels * longest_part + (n_levels - 1) * longest_gap
+    most_waiting = n_levels * longest_part * longest_gap + 1
+    node_level, node_word = np.empty(most_waiting, np.int64), np.empty(most_waiting, np.int64)
+    node_prob, node_parts = np.empty(most_waiting), np.empty((most_waiting, n_levels, 2), np.int64)
+    n_rows = 0
+    for sentence in range(first_word.shape[0] - 1):
+        begin, n_words, n_steps = first_word[sentence], first_word[sentence + 1] - first_word[sentence], 0
+        for start in range(n_words):
+            if alive[begin + start, 0] < threshold or n_steps > most_steps:
+                continue
+            node_level[0], node_word[0], node_prob[0] = 0, start, alive[begin + start, 0]
+            n_waiting = 1
+            while n_waiting:
+                n_waiting -= 1
+                level, word, prob = node_level[n_waiting], node_word[n_waiting], node_prob[n_waiting]
+                path = node_parts[n_waiting].copy()
+                n_steps += longest_part
+                if n_steps > most_steps:
+                    was_cut[sentence] = True
+                    break
+                for place in range(min(longest_part, n_words - word)):
+                    here = prob * probs[begin + word, level * longest_part + place]
+                    if here < threshold:
+                        continue
+                    path[level, 0], path[level, 1] = word, word + place + 1
+                    last, whole = word + place, here
+                    if level < n_levels - 1:
+                        whole = here * probs[begin + last, n_end + level]
+                    if whole >= threshold:
+                        if n_rows == rows.prob.shape[0]:
+                            return -1
+                        rows.sentence[n_rows], rows.prob[n_rows], rows.n_parts[n_rows] = sentence, whole, level + 1
+                        rows.parts[n_rows, : level + 1] = path[: level + 1]
+                        n_rows += 1
+                    if level == n_levels - 1:
+                        continue
+                    n_steps += longest_gap
+                    for gap in range(min(longest_gap, n_words - last - 2)):
+                        further = here * probs[begin + last, n_gap + level * longest_gap + gap]
+                        if further >= threshold:
+                            node_level[n_waiting], node_word[n_waiting] = level + 1, last + 2 + gap
+                            node_prob[n_waiting] = further
+                            node_parts[n_waiting] = path
+                            n_waiting += 1
+    return n_rows

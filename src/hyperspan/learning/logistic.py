@@ -1,0 +1,98 @@
+"""Logistic regression over sparse features: how probable each of some rows is right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from hyperspan.learning.lbfgs import State, minimise
+from hyperspan.learning.vectors import dot_kernel
+from hyperspan.threads import run
+
+Numbers = NDArray[np.float64]
+
+MOST_ITERATIONS = 200
+
+TOLERANCE = 1e-3
+"""Stop when the objective has fallen by less than this share over ten iterations: more makes no difference."""
+
+
+def fit_logistic(features: csr_array, is_right: Numbers, l2: float, begin: Numbers | None = None) -> Numbers:
+    """Return the weights with the least sum of log losses plus ``l2`` times the sum of their squares.
+
+    Parameters
+    ----------
+    features : sparse matrix of shape (n_rows, n_features)
+    is_right : float64 array of shape (n_rows,)
+        1 or 0.
+    l2 : float
+    begin : float64 array of shape (n_features,), optional
+        Where to begin; from zero, if not given.
+
+    Examples
+    --------
+    >>> rows = csr_array(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0], [1.0, 1.0]]))
+    >>> weights = fit_logistic(rows, np.array([0.0, 1.0, 1.0, 1.0]), l2=0.01)
+    >>> log_loss(rows @ weights, np.array([0.0, 1.0, 1.0, 1.0])).round(2)
+    np.float64(0.37)
+    """
+    transposed = features.T.tocsr()
+
+    def objective(weights: Numbers) -> tuple[float, Numbers]:
+        log_odds = features @ weights
+        residual = probs_of(log_odds) - is_right
+        penalty = l2 * dot_kernel(weights, weights)
+        value = float(np.sum(np.logaddexp(0.0, log_odds) - is_right * log_odds)) + penalty
+        return value, transposed @ residual + 2.0 * l2 * weights
+
+    state = State(np.zeros(features.shape[1]) if begin is None else begin)
+    *_, last = minimise(objective, state, max_iterations=MOST_ITERATIONS, tolerance=TOLERANCE)
+    return last.weights
+
+
+def probs_of(log_odds: Numbers) -> Numbers:
+    """Return the probabilities of log odds.
+
+    Examples
+    --------
+    >>> probs_of(np.array([0.0, 1000.0, -1000.0])).tolist()
+    [0.5, 1.0, 0.0]
+    """
+    return 0.5 * (1.0 + np.tanh(0.5 * log_odds))
+
+
+def log_loss(log_odds: Numbers, is_right: Numbers) -> float:
+    """Return the mean log loss: the less, the better the probabilities."""
+    if not len(is_right):
+        return 0.0
+    return float(np.mean(np.logaddexp(0.0, log_odds) - is_right * log_odds))
+
+
+def cross_validated(
+    features: csr_array, is_right: Numbers, fold: NDArray[np.int64], penalties: Sequence[float], n_threads: int = 1
+) -> tuple[float, Numbers]:
+    """Return the best of some penalties, and the log odds of each row by weights that have not seen its fold.
+
+    Penalties are tried from the strongest on, until the log loss of unseen rows gets no better.
+    """
+    numbers = np.unique(fold).tolist()
+    begin = [np.zeros(features.shape[1]) for _ in numbers]
+    best_l2, best, least = penalties[0], np.zeros(len(is_right)), np.inf
+    for l2 in penalties:
+        log_odds = np.zeros(len(is_right))
+
+        def learn(place: int, l2: float = l2, log_odds: Numbers = log_odds, begin: list[Numbers] = begin) -> Numbers:
+            seen, unseen = np.flatnonzero(fold != numbers[place]), np.flatnonzero(fold == numbers[place])
+            weights = fit_logistic(features[seen], is_right[seen], l2, begin[place])
+            log_odds[unseen] = features[unseen] @ weights
+            return weights
+
+        begin = run(n_threads, learn, len(numbers))
+        loss = log_loss(log_odds, is_right)
+        if loss >= least:
+            break
+        best_l2, best, least = l2, log_odds, loss
+    return best_l2, best

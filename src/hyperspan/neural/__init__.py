@@ -1,0 +1,20 @@
+"""Pretrained encoders under exact structures: ``Recognizer(encoder="FOLDER_OR_NAME")``.
+
+Loaded by the name of its scorer, ``neural``, when a recognizer or a model file asks for it. It needs torch and
+transformers, which nothing else of the package imports.
+"""
+
+from importlib.util import find_spec
+
+from hyperspan.errors import MissingExtraError
+
+for _package in ("torch", "transformers"):
+    if find_spec(_package) is None:
+        raise MissingExtraError("The scorer 'neural'", _package, "neural")
+
+from hyperspan.neural.likelihood import exact_likelihood  # noqa: E402
+from hyperspan.neural.mention_scorer import NeuralMentionScorer  # noqa: E402
+from hyperspan.neural.scorer import NeuralScorer  # noqa: E402
+from hyperspan.neural.training import train_neural  # noqa: E402
+
+__all__ = ["NeuralMentionScorer", "NeuralScorer", "exact_likelihood", "train_neural"]

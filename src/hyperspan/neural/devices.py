@@ -1,0 +1,35 @@
+"""Where a network is, and in what precision it learns."""
+
+from __future__ import annotations
+
+import torch
+
+from hyperspan.errors import UsageError
+
+DEVICES = ("auto", "cpu", "cuda")
+PRECISIONS = ("auto", "float32", "bfloat16")
+
+
+def best_device(name: str) -> torch.device:
+    """Return a device by name; ``auto`` is a GPU where there is one.
+
+    Raises
+    ------
+    UsageError
+        If there is none of that name here.
+    """
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise UsageError("device is 'cuda', but torch sees no GPU here; choose 'cpu', or 'auto'")
+    return torch.device(name)
+
+
+def learning_precision(name: str, device: torch.device) -> torch.dtype | None:
+    """Return in what the encoder computes while it learns; None is float32 throughout.
+
+    ``auto`` is bfloat16 on a GPU that knows it. Scores, sums and what follows are never in it.
+    """
+    if name == "auto":
+        name = "bfloat16" if device.type == "cuda" and torch.cuda.is_bf16_supported() else "float32"
+    return torch.bfloat16 if name == "bfloat16" else None

@@ -1,0 +1,220 @@
+"""Linear weights over features for ``segments``: of words at borders and inside, and of whole parts and gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hyperspan.errors import ModelError
+from hyperspan.features import FeatureBlock
+from hyperspan.features.spans import SPAN_WORDS, SpanExtractor
+from hyperspan.inference import ScoreBatch
+from hyperspan.mentions import Sentence
+from hyperspan.schema import check_array
+from hyperspan.scoring.borders import RoleLabels, border_labels, contract, expand, span_labels
+from hyperspan.scoring.linear import LinearScorer, most_telling
+from hyperspan.scoring.parameters import Parameters
+from hyperspan.scoring.scorer import Arrays, Reason, register_scorer
+from hyperspan.structures import Segments
+from hyperspan.threads import run
+
+_WORTH_THREADS = 1_000
+_SPANS = "spans."
+
+
+class SegmentParameters(NamedTuple):
+    """Which weights there are.
+
+    A vector of weights holds the biases of the structure's labels, then the weights of words, then those of spans.
+
+    Attributes
+    ----------
+    prior : float64 array of shape (n_labels,)
+        Scores that are added and never learned.
+    words, spans : Parameters
+    """
+
+    prior: NDArray[np.float64]
+    words: Parameters
+    spans: Parameters
+
+    @staticmethod
+    def labels_of(structure: Segments) -> tuple[RoleLabels, RoleLabels]:
+        """Return the labels of words and of spans."""
+        return border_labels(structure), span_labels(structure)
+
+    @property
+    def n_weights(self) -> int:
+        """How many weights there are."""
+        return len(self.prior) + self.words.n_weights + self.spans.n_weights
+
+    def split(
+        self, weights: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Return what a vector of weights holds: biases, the weights of words, and those of spans."""
+        first, second = len(self.prior), len(self.prior) + self.words.n_weights
+        return weights[:first], weights[first:second], weights[second:]
+
+
+@dataclass(frozen=True)
+class SegmentScorer:
+    """Linear weights over the features of words and of whole spans.
+
+    Attributes
+    ----------
+    structure : Segments
+        Whose labels are scored.
+    prior, bias : float64 arrays of shape (n_labels,)
+        The score of each label by itself: what was counted in the training data, and what was learned beside.
+    words, spans : LinearScorer
+        The scores that those of parts, gaps and ends are made of: see `hyperspan.scoring.borders`.
+    """
+
+    structure: Segments
+    prior: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    words: LinearScorer
+    spans: LinearScorer
+
+    @property
+    def n_threads(self) -> int:
+        """How many threads it may use; results do not depend on it."""
+        return self.words.n_threads
+
+    def use_threads(self, number: int) -> None:
+        """Use so many threads from now on."""
+        self.words.use_threads(number)
+        self.spans.use_threads(number)
+
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """All weights: biases, those of words, those of spans."""
+        return np.concatenate([self.bias, self.words.weights, self.spans.weights])
+
+    def with_weights(self, weights: NDArray[np.float64]) -> SegmentScorer:
+        """Return the same with other weights."""
+        parameters = SegmentParameters(self.prior, self.words.parameters, self.spans.parameters)
+        bias, of_words, of_spans = parameters.split(weights)
+        words, spans = replace(self.words, weights=of_words), replace(self.spans, weights=of_spans)
+        return replace(self, bias=bias, words=words, spans=spans)
+
+    def scores(self, sentences: Sequence[Sentence]) -> ScoreBatch:
+        """Return the scores of sentences that have been annotated."""
+        return self.scores_of(self.words.extractor.transform(sentences), self.spans.extractor.transform(sentences))
+
+    def scores_of(self, words: FeatureBlock, spans: FeatureBlock) -> ScoreBatch:
+        """Return the scores of sentences, given the features of their words and spans."""
+        at_words, at_spans = self.words.scores_of(words), self.spans.scores_of(spans)
+        n_threads = self.n_threads if words.n_tokens >= _WORTH_THREADS else 1
+        batch = ScoreBatch(np.empty((words.n_tokens, self.structure.n_labels)), words.first_token)
+        pieces = batch.cut(n_threads)
+        first = np.cumsum([0, *(piece.n_sentences for piece in pieces)])
+        bias, labels = self.prior + self.bias, self._labels
+
+        def work(number: int) -> None:
+            piece, (begin, end) = pieces[number], first[number : number + 2]
+            of_words, of_spans = at_words.sentences(begin, end).scores, at_spans.sentences(begin, end).scores
+            expand(*labels, bias, of_words, of_spans, piece.first_word, piece.scores)
+
+        run(n_threads, work, n_threads)
+        return batch
+
+    @property
+    def _labels(self) -> tuple[RoleLabels, RoleLabels]:
+        return SegmentParameters.labels_of(self.structure)
+
+    def describe(self) -> dict[str, Any]:
+        """Return the sizes and the templates, as plain data."""
+        words, spans = self.words.describe(), self.spans.describe()
+        return {
+            "features": words["features"] + spans["features"],
+            "weights": self.structure.n_labels + words["weights"] + spans["weights"],
+            "templates": words["templates"] + spans["templates"],
+            "skipped_templates": words["skipped_templates"] + spans["skipped_templates"],
+            **self.structure.sizes,
+        }
+
+    # Why
+
+    def explain(self, sentence: Sentence, moved: NDArray[np.float64], top: int) -> list[Reason]:
+        """Return the features that moved a sentence most: those of words, and those of whole parts and gaps."""
+        at_words, at_spans = contract(*self._labels, moved, np.array([0, len(sentence)]))
+        reasons = self.words.reasons(sentence, at_words)
+        for reason in self.spans.reasons(sentence, at_spans):
+            word, length = divmod(reason.word, SPAN_WORDS)
+            text = " ".join(sentence.tokens[word : word + length + 1])
+            reasons.append(replace(reason, word=word, in_words=f"‘{text}’ as a whole: {reason.feature}"))
+        return most_telling(reasons, top)
+
+    def strongest(self, sentences: Iterable[Sentence], top: int) -> dict[str, list[dict[str, Any]]]:
+        """Return the features with the greatest weights for each label of words, and then of spans."""
+        known = list(sentences)
+        return {**self.words.strongest(known, top), **self.spans.strongest(known, top)}
+
+    def names_of_strongest(
+        self, sentences: Sequence[Sentence], words: FeatureBlock, spans: FeatureBlock
+    ) -> SegmentScorer:
+        """Return the same with the names of the strongest features, given sentences and their features."""
+        named = replace(self.words, names=self.words.names_of_strongest(sentences, words))
+        return replace(
+            self, words=named, spans=replace(self.spans, names=self.spans.names_of_strongest(sentences, spans))
+        )
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of words that templates look at, and that the training data had."""
+        return tuple(dict.fromkeys((*self.words.columns, *self.spans.columns)))
+
+    # Serialization
+
+    def settings(self) -> dict[str, Any]:
+        """Return templates, clusters and lexicon."""
+        return self.words.settings()
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return all there is to know, as plain data and arrays; what is of spans has ``spans`` before its name."""
+        data, arrays = self.words.state()
+        of_spans, span_arrays = self.spans.state()
+        names = {f"{_SPANS}{feature}": name for feature, name in of_spans.pop("feature_names").items()}
+        data = {**data, "feature_names": {**data["feature_names"], **names}, "spans": of_spans}
+        kept = {name: array for name, array in span_arrays.items() if name not in arrays or _is_own(name)}
+        own = {"prior": self.prior, "bias": self.bias}
+        return data, {**arrays, **own, **{_SPANS + name: array for name, array in kept.items()}}
+
+    @classmethod
+    def from_state(cls, structure: Any, data: Mapping[str, Any], arrays: Arrays, *, n_threads: int) -> SegmentScorer:
+        """Return the scorer that gave a state."""
+        borders, spans = SegmentParameters.labels_of(structure)
+        names = dict(data.get("feature_names", {}))
+        span_names = {name.removeprefix(_SPANS): names.pop(name) for name in list(names) if name.startswith(_SPANS)}
+        own = {name: array for name, array in arrays.items() if not name.startswith(_SPANS)}
+        of_spans = {name.removeprefix(_SPANS): array for name, array in arrays.items() if name.startswith(_SPANS)}
+        words = LinearScorer.from_state(borders, {**data, "feature_names": names}, own, n_threads=n_threads)
+        made = cls(
+            structure,
+            check_array(arrays, "prior", np.float64, (structure.n_labels,)),
+            check_array(arrays, "bias", np.float64, (structure.n_labels,)),
+            words,
+            LinearScorer.from_state(
+                spans,
+                {**data["spans"], "feature_names": span_names},
+                {**own, **of_spans},
+                n_threads=n_threads,
+                extractor_class=SpanExtractor,
+            ),
+        )
+        if not np.all(np.isfinite(made.prior + made.bias)):
+            raise ModelError("it has weights that are not numbers; train again, with a higher l2")
+        return made
+
+
+def _is_own(name: str) -> bool:
+    """Say whether an array of spans is not also that of words, as clusters and lexicon are."""
+    return not name.startswith("features.") or name == "features.feature_hash"
+
+
+register_scorer("linear", SegmentScorer, kind="segments")

@@ -1,0 +1,102 @@
+"""An encoder through the command line: train, kill, resume, predict, evaluate, show, explain."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from hyperspan.corpora import demo, write
+from tiny_encoder import make_tiny_encoder
+
+pytest.importorskip("torch", reason="the neural scorer needs torch: pip install 'hyperspan[neural]'")
+pytest.importorskip("transformers", reason="the neural scorer needs transformers: pip install 'hyperspan[neural]'")
+
+OPTIONS = ["--encoder-lr", "2e-3", "--head-lr", "3e-3", "--dropout", "0.1", "--layers", "1", "--batch-size", "8"]
+OPTIONS += ["--device", "cpu", "--threads", "1"]
+
+
+def hyperspan(*words: object, **more: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command(*words), capture_output=True, text=True, check=False, timeout=300, **more)
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-c", "from hyperspan.cli import main; main()", *map(str, words)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("neural")
+    sentences = [each for each in demo.generate(40, unit="sentences", split="train") if each.mentions]
+    make_tiny_encoder(folder / "tiny", (word for each in sentences for word in each.tokens))
+    write(sentences[:80], folder / "train.jsonl")
+    write(sentences[80:120], folder / "dev.jsonl")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Path:
+    words = ["train", folder / "train.jsonl", "--dev", folder / "dev.jsonl", "-o", folder / "a.model", "--epochs", 6]
+    done = hyperspan(*words, "--encoder", folder / "tiny", *OPTIONS, "--log", folder / "log.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "parameters, encoder tiny, threshold" in done.stderr
+    assert "the expected calibration error of dev probabilities went from" in done.stderr
+    log = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    assert [line["iteration"] for line in log] == list(range(1, len(log) + 1))
+    assert {"loss", "dev_f1", "seconds"} <= log[0].keys()
+    return folder / "a.model"
+
+
+def test_a_model_predicts_is_scored_shown_and_explained(model, folder):
+    found = hyperspan("predict", model, folder / "dev.jsonl", "-o", folder / "found.jsonl")
+    assert found.returncode == 0, found.stderr
+    again = hyperspan("predict", model, folder / "dev.jsonl", "-o", folder / "again.jsonl", "--workers", 2)
+    assert again.returncode == 0, again.stderr
+    assert (folder / "found.jsonl").read_bytes() == (folder / "again.jsonl").read_bytes()
+    scored = hyperspan("evaluate", folder / "dev.jsonl", folder / "found.jsonl", "--json")
+    assert json.loads(scored.stdout)["all"]["f1"] > 0.2
+    shown = hyperspan("show", model)
+    assert "tiny" in shown.stdout
+    assert "temperature" in shown.stdout
+    explained = hyperspan("explain", model, "No fever today .", "--threshold", 0.01)
+    assert explained.returncode == 0, explained.stderr
+
+
+def test_training_that_was_killed_is_resumed(model, folder):
+    words = ["train", folder / "train.jsonl", "--dev", folder / "dev.jsonl", "-o", folder / "b.model", "--epochs", 6]
+    words += ["--encoder", folder / "tiny", *OPTIONS]
+    log = folder / "killed.jsonl"
+    running = subprocess.Popen(
+        command(*words, "--log", log), env={**os.environ}, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    limit = time.monotonic() + 120
+    while (
+        time.monotonic() < limit and running.poll() is None and not (log.exists() and log.read_text().count("\n") >= 2)
+    ):
+        time.sleep(0.05)
+    running.send_signal(signal.SIGTERM)
+    _, said = running.communicate(timeout=120)
+    if running.returncode == 0:
+        pytest.skip("it was done before it was killed")
+    assert running.returncode == 128 + signal.SIGTERM, said
+    assert "Go on with the same command and --resume" in said
+    assert (folder / "b.model.checkpoint").exists()
+    resumed = hyperspan(*words, "--resume")
+    assert resumed.returncode == 0, resumed.stderr
+    assert not (folder / "b.model.checkpoint").exists()
+    assert (folder / "b.model").read_bytes() == model.read_bytes()
+
+
+def test_options_of_an_encoder_need_one(folder):
+    refused = hyperspan("train", folder / "train.jsonl", "-o", folder / "c.model", "--epochs", 3)
+    assert refused.returncode == 2
+    assert "--epochs needs --encoder: features have no such thing" in refused.stderr
+    refused = hyperspan("train", folder / "train.jsonl", "-o", folder / "c.model", "--encoder", "./nowhere")
+    assert refused.returncode == 2
+    assert "there is no folder './nowhere'; expected an encoder with config.json and tokenizer.json" in refused.stderr
