@@ -251,16 +251,6 @@ class Reason(BaseModel):
     amount: float = Field(description="How much it moves the log probability of the mention.")
 
 
-class ExplainedMention(BaseModel):
-    """A mention and why it was found."""
-
-    type: str
-    spans: list[Span]
-    text: str
-    prob: float | None
-    reasons: list[Reason]
-
-
 class Edge(BaseModel):
     """An edge of the hypergraph: its score, and how often it is used on average."""
 
@@ -269,6 +259,17 @@ class Edge(BaseModel):
     score: float
     expected: float
     chosen: bool
+
+
+class ExplainedMention(BaseModel):
+    """A mention and why it was found."""
+
+    type: str
+    spans: list[Span]
+    text: str
+    prob: float | None
+    edges: list[Edge] = Field(description="What it is made of: of segments its parts, gaps and end.")
+    reasons: list[Reason]
 
 
 class ExplainAnswer(BaseModel):
