@@ -24,6 +24,7 @@ from hyperspan.cli.console import (
     say,
 )
 from hyperspan.corpora.format import Format, Item
+from hyperspan.corpora.links import links_of
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
 from hyperspan.files import is_stream
@@ -206,13 +207,17 @@ class _Job:
         """Yield the units, and note what only the format that they come from can write."""
         further = self.source.further if self.source is not self.target else None
         for unit in units:
+            holds_links = self.target.holds_links and isinstance(unit, self.target.units)
+            links = None if holds_links else links_of(unit)
+            for kind in () if links is None else links.kinds():
+                self._note_unsupported(kind, kind, unit)
             if further is not None and (what := further(unit)):
-                self.diagnostics.note(
-                    "further-not-held",
-                    f"the format {self.target.name!r} holds no {what} (document {quoted(unit.doc)})",
-                    path=unit.place or None,
-                )
+                self._note_unsupported("further", what, unit)
             yield unit
+
+    def _note_unsupported(self, kind: str, what: str, unit: Unit) -> None:
+        message = f"the format {self.target.name!r} holds no {what} (document {quoted(unit.doc)})"
+        self.diagnostics.note(f"{kind}-not-held", message, path=unit.place or None)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as plain data."""

@@ -18,17 +18,20 @@ from hyperspan.mentions import Document, Sentence, Unit
 _BY_SUFFIX = {".jsonl": "jsonl", ".cupt": "cupt", ".inline": "inline", ".xml": "bioc", ".json": "bioc"}
 
 
-def format_of_output(path: str | Path) -> str:
-    """Return the format that an output name implies: ``notes.jsonl`` is jsonl, a name without suffix brat."""
+def format_of_output(path: str | Path, option: str = "--to", others: Iterable[str] = ()) -> str:
+    """Return the format that an output name implies: ``notes.jsonl`` is jsonl, a name without suffix brat.
+
+    Where it implies none, the error names the option that says so, and what other suffixes the caller knows.
+    """
     path = Path(path)
     if not path.suffix or path.is_dir():
         return "brat"
     try:
         return _BY_SUFFIX[path.suffix.lower()]
     except KeyError:
-        known = ", ".join(sorted(_BY_SUFFIX))
+        known = ", ".join(sorted({*_BY_SUFFIX, *others}))
         raise UsageError(
-            f"{path.name!r} does not say which format to write; use {known}, or name it with --to"
+            f"{path.name!r} does not say which format to write; use {known}, or name it with {option}"
         ) from None
 
 
@@ -55,7 +58,7 @@ def write(
     diagnostics : Diagnostics, optional
         Takes what the format cannot hold; raises at the first such case if not given.
     """
-    chosen = _writable(format or format_of_output(path))
+    chosen = writable(format or format_of_output(path))
     diagnostics = diagnostics or Diagnostics()
     path = Path(path)
     units = _without_halves(units, diagnostics)
@@ -67,6 +70,15 @@ def write(
             _file_writer(chosen, path)(units, file, diagnostics)
 
 
+def write_to(units: Iterable[Unit], file: IO[bytes], *, format: str, diagnostics: Diagnostics | None = None) -> None:
+    """Write sentences or documents to an open file, in a format with one file for everything."""
+    chosen = writable(format)
+    diagnostics = diagnostics or Diagnostics()
+    if chosen.write_file is None:
+        raise UsageError(f"{format} writes a folder with two files a document; name it with -o FOLDER")
+    chosen.write_file(_without_halves(units, diagnostics), file, diagnostics)
+
+
 def write_splits(
     splits: Mapping[str, Iterable[Unit]],
     path: str | Path,
@@ -76,7 +88,7 @@ def write_splits(
     diagnostics: Diagnostics | None = None,
 ) -> None:
     """Write a folder with one file (``train.jsonl``) or folder (``train/``) for each split, one after another."""
-    chosen = _writable(format)
+    chosen = writable(format)
     diagnostics = diagnostics or Diagnostics()
     with writing_folder(Path(path), overwrite=overwrite) as folder:
         for name, of_split in splits.items():
@@ -97,7 +109,8 @@ def _file_writer(format: Format, path: Path) -> Callable[[Iterable[Unit], IO[byt
     return writer
 
 
-def _writable(name: str) -> Format:
+def writable(name: str) -> Format:
+    """Return a format by name that can be written."""
     format = format_named(name)
     if format.write_file is None and format.write_folder is None:
         raise UsageError(f"the format {name!r} can only be read; choose another with --to")

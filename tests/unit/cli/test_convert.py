@@ -130,7 +130,9 @@ def test_notes_reach_the_person(tmp_path):
     ("name", "content", "what"),
     [
         ("a.ann", "T1\tF 0 2\tno\nT2\tF 3 8\tfever\nR1\tOf Arg1:T1 Arg2:T2\n", "relations"),
-        ("a.ann", "T1\tF 0 2\tno\n#1\tAnnotatorNotes T1\tlook here\n*\tSame T1 T1\n", "equivalences or notes"),
+        ("a.ann", "T1\tF 0 2\tno\n#1\tAnnotatorNotes T1\tlook here\n*\tSame T1 T1\n", "equivalences"),
+        ("a.ann", "T1\tF 0 2\tno\n#1\tAnnotatorNotes T1\tlook here\n*\tSame T1 T1\n", "notes"),
+        ("a.ann", "T1\tF 0 2\tno\nX1\tnobody knows\n", "line 'X1\\tnobody knows'"),
         ("a.jsonl", '{"tokens": ["no"], "doc": "a", "speaker": "x", "mentions": []}\n', "key 'speaker'"),
         (
             "a.cupt",
