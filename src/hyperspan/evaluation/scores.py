@@ -13,6 +13,7 @@ from hyperspan.evaluation.breakdowns import GAPS, OVERLAPS, PARTS, gap_class, ov
 from hyperspan.evaluation.matching import Comparison, Tokenize, comparisons, most_partners
 from hyperspan.evaluation.sentences import Split, in_sentences
 from hyperspan.mentions import Document, Mention, Unit
+from hyperspan.mentions.notebook import Shown, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +71,8 @@ class Score:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation(Shown):
     """Every score of a prediction.
 
     Attributes
@@ -106,6 +107,11 @@ class Evaluation:
     words: Score
     n_units: int
     n_lost: int = 0
+
+    def __repr__(self) -> str:
+        views = ("all", "discontiguous_sentences", "discontiguous_mentions")
+        scores = ", ".join(f"{name} {getattr(self, name).f1:.3f}" for name in views)
+        return f"Evaluation(F1 over {counted(self.n_units, 'sentence')}: {scores})"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scores under the names that ``evaluate --json`` prints."""

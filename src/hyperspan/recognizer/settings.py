@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -43,6 +44,7 @@ class Settings:
     seed: int
     scorer: str = "linear"
     initial_weights: Literal["frequencies", "zero"] = "frequencies"
+    types: Sequence[str] | None = None
 
     def check(self) -> None:
         """Refuse what makes no sense; structure, features and annotator are looked at where they are made.
@@ -71,6 +73,9 @@ class Settings:
         if self.initial_weights not in ("frequencies", "zero"):
             raise UsageError(f"initial_weights is {self.initial_weights!r}; expected 'frequencies' or 'zero'")
         check_threshold(self.threshold)
+        is_listed = isinstance(self.types, list | tuple) and all(isinstance(type, str) for type in self.types)
+        if self.types is not None and not (is_listed and self.types):
+            raise UsageError(f"types is {shown(self.types)}; expected a list of names, such as ['Finding'], or None")
 
 
 def check_number(name: str, value: object) -> None:
