@@ -15,7 +15,7 @@ from hyperspan.mentions import Document, Unit
 _CHUNK = 1024 * 1024
 
 
-def inputs(
+def read_inputs(
     paths: Iterable[Path], format: str | None, diagnostics: Diagnostics, *, keep_gold: bool = False
 ) -> Iterator[Unit]:
     """Yield what several paths hold, one after another; ``-`` is stdin."""

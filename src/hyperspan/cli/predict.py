@@ -9,7 +9,7 @@ import typer
 
 from hyperspan.cli.choices import DecodeOption
 from hyperspan.cli.console import OnErrorChoice, OnErrorOption, progress, say, tell_of_compiling
-from hyperspan.cli.inputs import inputs
+from hyperspan.cli.inputs import read_inputs
 from hyperspan.cli.outputs import Written, output_format, output_formats, write_output
 from hyperspan.corpora import formats
 from hyperspan.diagnostics import Diagnostics
@@ -18,10 +18,9 @@ from hyperspan.errors import UsageError
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
-    paths: Annotated[
+    inputs: Annotated[
         list[Path],
         typer.Argument(
-            metavar="INPUT...",
             help="Corpora, plain text files or folders of them, or - for text or JSON lines on stdin.",
             show_default=False,
         ),
@@ -73,7 +72,7 @@ def predict(
     diagnostics = Diagnostics(on_error.value)
     recognizer = Recognizer.load(model)
     how: dict[str, Any] = {"decode": decode, "threshold": threshold, "top": top}
-    units = inputs(paths, format, diagnostics, keep_gold=keep_gold)
+    units = read_inputs(inputs, format, diagnostics, keep_gold=keep_gold)
     recognizer.check_annotator()
     results = progress(recognizer.find_in(units, n_workers=workers, **how), "Finding mentions")
     written = Written(results, keep_gold=keep_gold, diagnostics=diagnostics)
