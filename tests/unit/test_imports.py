@@ -25,6 +25,7 @@ STEPS = (
     ("learning", "ambiguity", "render"),
     ("recognizer",),
     ("experiments", "server", "neural", "integrations"),
+    ("arrow",),
     ("cli",),
 )
 """What may be imported by what stands below it in this list; what stands side by side keeps to itself."""

@@ -97,10 +97,10 @@ def convert_corpus(
     Parameters are those of the command; ``shares`` is its ``--split``.
     """
     from hyperspan.corpora.splitting import parse_shares
-    from hyperspan.corpora.writing import format_of_output
+    from hyperspan.corpora.writing import format_of_output, writable
 
     diagnostics = diagnostics if diagnostics is not None else Diagnostics()
-    target = corpora.format_named(to or format_of_output(output))
+    target = writable(to or format_of_output(output))
     percent = None if shares is None else parse_shares(shares)
     if percent is not None and output.suffix and not output.is_dir():
         raise UsageError(f"--split writes a folder, but {output.name!r} is the name of a file; leave out the suffix")

@@ -26,9 +26,9 @@ Result = tuple[Unit, list[Sentence], "list[Prediction]"]
 
 def output_formats() -> tuple[str, ...]:
     """Return the names of all formats, then those of drawings."""
-    from hyperspan import corpora
+    from hyperspan.corpora.writing import written_formats
 
-    return (*corpora.formats(), *dict.fromkeys(DRAWINGS.values()))
+    return (*written_formats(), *dict.fromkeys(DRAWINGS.values()))
 
 
 def output_format(output: Path, wanted: str | None) -> str:
@@ -141,13 +141,13 @@ def write_output(
 ) -> None:
     """Write everything that was found to a file or folder, or to stdout."""
     from hyperspan import corpora
-    from hyperspan.corpora.writing import write_to
+    from hyperspan.corpora.writing import writable, write_to
 
     if draw := _DRAWERS.get(format):
         with _opened(output) as file:
             draw(written.sentences(), file, types)
         return
-    held = corpora.format_named(format).units
+    held = writable(format).units
     units: Iterable[Unit] = written.units()
     if len(held) == 1:
         units = written.sentences() if Sentence in held else written.documents()

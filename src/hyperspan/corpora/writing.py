@@ -9,13 +9,28 @@ from pathlib import Path
 from typing import IO, Any
 
 from hyperspan.corpora.format import Format
-from hyperspan.corpora.reading import format_named
+from hyperspan.corpora.omop import FORMAT as OMOP
+from hyperspan.corpora.reading import format_named, formats
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
 from hyperspan.files import writing, writing_folder
 from hyperspan.mentions import Document, Sentence, Unit
 
-_BY_SUFFIX = {".jsonl": "jsonl", ".cupt": "cupt", ".inline": "inline", ".xml": "bioc", ".json": "bioc"}
+_BY_SUFFIX = {
+    ".csv": "omop",
+    ".cupt": "cupt",
+    ".inline": "inline",
+    ".json": "bioc",
+    ".jsonl": "jsonl",
+    ".xml": "bioc",
+}
+
+_WRITTEN_ONLY = {OMOP.name: OMOP}
+
+
+def written_formats() -> tuple[str, ...]:
+    """Return the names of all formats that can be written."""
+    return (*formats(), *_WRITTEN_ONLY)
 
 
 def format_of_output(path: str | Path, option: str = "--to", others: Iterable[str] = ()) -> str:
@@ -111,7 +126,7 @@ def _file_writer(format: Format, path: Path) -> Callable[[Iterable[Unit], IO[byt
 
 def writable(name: str) -> Format:
     """Return a format by name that can be written."""
-    format = format_named(name)
+    format = _WRITTEN_ONLY.get(name) or format_named(name)
     if format.write_file is None and format.write_folder is None:
         raise UsageError(f"the format {name!r} can only be read; choose another with --to")
     return format
