@@ -207,10 +207,11 @@ class _Job:
         """Yield the units, and note what only the format that they come from can write."""
         further = self.source.further if self.source is not self.target else None
         for unit in units:
-            holds_links = self.target.holds_links and isinstance(unit, self.target.units)
-            links = None if holds_links else links_of(unit)
+            held = self.target.holds_links if isinstance(unit, self.target.units) else ()
+            links = links_of(unit)
             for kind in () if links is None else links.kinds():
-                self._note_unsupported(kind, kind, unit)
+                if kind not in held:
+                    self._note_unsupported(kind, kind, unit)
             if further is not None and (what := further(unit)):
                 self._note_unsupported("further", what, unit)
             yield unit

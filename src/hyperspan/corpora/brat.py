@@ -29,7 +29,7 @@ from hyperspan.corpora.brat_lines import (
 from hyperspan.corpora.brat_links import ids_of, lines_of_links, unknown_lines
 from hyperspan.corpora.files import document_path, read_text
 from hyperspan.corpora.format import Format, Item, require, unique_mentions
-from hyperspan.corpora.links import Links, links_among
+from hyperspan.corpora.links import KINDS, Links, links_among
 from hyperspan.corpora.unsupported import note_unsupported
 from hyperspan.diagnostics import Diagnostic, Diagnostics, quoted
 from hyperspan.errors import CorpusError
@@ -363,5 +363,5 @@ FORMAT = Format(
     write_folder=_write,
     oddities=oddities,
     further=_further,
-    holds_links=True,
+    holds_links=KINDS,
 )

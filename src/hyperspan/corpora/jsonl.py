@@ -256,6 +256,8 @@ def _further(unit: Unit) -> str:
     if not isinstance(unit.source, Source):
         return ""
     keys = dict.fromkeys((*unit.source.extra, *(key for extra in unit.source.of_mentions.values() for key in extra)))
+    if unit.source.linked is not None:
+        keys.pop("id", None)  # it is what links go by
     return " or ".join(f"key {quoted(key)}" for key in list(keys)[:3])
 
 
@@ -316,5 +318,5 @@ FORMAT = Format(
     write_file=_write,
     oddities=_oddities,
     further=_further,
-    holds_links=True,
+    holds_links=KINDS,
 )

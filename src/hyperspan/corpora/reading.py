@@ -15,7 +15,7 @@ from hyperspan.errors import FormatError, MentionError
 from hyperspan.files import kind_of
 from hyperspan.mentions import Corpus, Unit
 
-_NAMES = ("bioc", "brat", "cupt", "inline", "jsonl", "knowtator", "semeval")
+_NAMES = ("bigbio", "bioc", "brat", "cupt", "inline", "jsonl", "knowtator", "semeval")
 _SPLITS = {"train": "train", "training": "train", "dev": "dev", "devel": "dev", "valid": "dev", "test": "test"}
 _DEEPEST_FOLDER = 20
 

@@ -22,6 +22,7 @@ _BY_SUFFIX = {
     ".inline": "inline",
     ".json": "bioc",
     ".jsonl": "jsonl",
+    ".parquet": "bigbio",
     ".xml": "bioc",
 }
 

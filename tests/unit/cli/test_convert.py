@@ -17,6 +17,7 @@ from hyperspan.errors import CorpusError, UsageError
 from hyperspan.mentions import Document, Mention, Sentence
 
 NAMES = {
+    "bigbio": "notes.json",
     "bioc": "notes.xml",
     "brat": "notes",
     "cupt": "notes.cupt",
@@ -283,7 +284,7 @@ def test_skipped_mentions_are_counted_and_widened_ones_kept(tmp_path):
         (("out.odd",), "'out.odd' does not say which format to write"),
         (("out.jsonl", "--split", "80,10,10"), "--split writes a folder, but 'out.jsonl' is the name of a file"),
         (("out", "--split", "80,10"), "the split '80,10' is not three shares that add up to 100"),
-        (("out.jsonl", "--to", "xlsx"), "there is no corpus format 'xlsx'; expected one of bioc"),
+        (("out.jsonl", "--to", "xlsx"), "there is no corpus format 'xlsx'; expected one of bigbio"),
         (("in/notes.jsonl",), "is what is to be read; choose another name for the output"),
     ],
 )

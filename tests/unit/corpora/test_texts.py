@@ -34,7 +34,7 @@ def test_a_folder_of_plain_texts_is_a_document_a_file(tmp_path):
 
 def test_a_folder_without_texts_says_what_is_expected(tmp_path):
     put(tmp_path, x_md="no note")
-    with pytest.raises(FormatError, match=r"expected one of bioc, .*, or plain texts, in files \.txt or \.text"):
+    with pytest.raises(FormatError, match=r"expected one of bigbio, .*, or plain texts, in files \.txt or \.text"):
         read(tmp_path)
     with pytest.raises(FormatError, match=r"there is no plain text here; expected plain texts, in files \.txt"):
         read(tmp_path, format="text")
@@ -74,6 +74,10 @@ DEFECTIVE = {
     "bioc": {
         "a.json": '{"documents": [{"id": "a", "passages": [{"offset": 0, "text": "no fever", "annotations": '
         '[{"infons": {"type": "F"}, "locations": [{"offset": 90, "length": 2}]}]}], "relations": []}]}'
+    },
+    "bigbio": {
+        "a.jsonl": '{"document_id": "a", "passages": [{"text": ["no fever"], "offsets": [[0, 8]]}], "entities": 7, '
+        '"relations": [1]}\n'
     },
     "cupt": {"a.cupt": "# global.columns = ID FORM PARSEME:MWE\n# sent_id = a\n1\tno\tx:y\n2\tfever\t*\n\n"},
     "inline": {"a.inline": "no fever\nx,y F\n\n"},
