@@ -26,12 +26,13 @@ from hyperspan.recognizer.prediction import Prediction, mentions_of, predict, wi
 from hyperspan.recognizer.processes import in_processes
 from hyperspan.recognizer.serialization import read_model, write_model
 from hyperspan.recognizer.settings import Settings, check_number, check_threshold
+from hyperspan.recognizer.sharing import Shared
 from hyperspan.recognizer.summary import summarise
 from hyperspan.recognizer.training import TrainingOptions, learn, prepare, threshold_curve
 from hyperspan.text import Annotator, annotator, as_sentences, split_documents
 
 
-class Recognizer(Learned, Estimator):
+class Recognizer(Learned, Estimator, Shared):
     """Find mentions whose words need not be adjacent and may overlap.
 
     The constructor only stores; `fit` checks. Works with scikit-learn's ``clone`` and ``GridSearchCV``.
