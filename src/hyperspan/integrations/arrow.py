@@ -118,14 +118,14 @@ class Finder:
         recognizer = _recognizer(self.model)
         rows: list[tuple[list[dict[str, Any]] | None, str | None]] = [(None, None)] * batch.num_rows
         documents: list[tuple[int, Document]] = []
-        for number in range(batch.num_rows):
+        docs = [_name(names, number) for number in range(batch.num_rows)]
+        for number, doc in enumerate(docs):
             try:
-                documents.append((number, self._document(texts(number))))
+                documents.append((number, self._document(doc or "", texts(number))))
             except _Unreadable as error:
                 rows[number] = (None, str(error))
         for number, found, problem in self._find_all(recognizer, documents):
             rows[number] = (None if found is None else _records(found), problem)
-        docs = [_name(names, number) for number in range(batch.num_rows)]
         columns = [docs, [mentions for mentions, _ in rows], [error for _, error in rows]]
         return pa.RecordBatch.from_arrays(
             [pa.array(column, type=field.type) for column, field in zip(columns, self.schema, strict=True)],
@@ -144,12 +144,12 @@ class Finder:
         column = batch.column(name)
         return lambda number: _value(column, number)
 
-    def _document(self, text: Any) -> Document:
+    def _document(self, doc: str, text: Any) -> Document:
         if not isinstance(text, str):
             raise _Unreadable(f"the text is {quoted(text)}; expected a string")
         if len(text) > self.longest:
             raise _Unreadable(f"the text has {len(text):,} characters; expected at most {self.longest:,}")
-        return Document("", text)
+        return Document(doc, text)  # a name may tell what kind of note it is
 
     def _find_all(
         self, recognizer: Recognizer, documents: Sequence[tuple[int, Document]]

@@ -46,7 +46,7 @@ def test_a_row_for_every_row(model):
     rows = made.to_pylist()
     assert [row["doc"] for row in rows] == ["0", "1", "2"]
     assert [row["error"] for row in rows] == [None] * 3
-    expected = list(Recognizer.load(model).annotate([Document("", text) for text in TEXTS]))
+    expected = list(Recognizer.load(model).annotate([Document(str(n), text) for n, text in enumerate(TEXTS)]))
     for row, document in zip(rows, expected, strict=True):
         assert [
             (mention["type"], tuple((span["start"], span["end"]) for span in mention["spans"]), mention["prob"])
