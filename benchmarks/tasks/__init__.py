@@ -23,6 +23,7 @@ TASKS = {
     "limit": "a training iteration beside the bytes it must move and the machine's bandwidth",
     "sweeps": "inference alone: partition functions, marginals, best and probable, beside torch-struct and CRFsuite",
     "segments": "segments beside shared: an evaluation, prediction and memory, by token",
+    "spark": "the same texts under Spark with one and two executors, beside --workers; that no note is lost",
     "brown": "Brown clusters, beside brown-clustering",
     "lexicon": "building, loading and matching a lexicon",
 }

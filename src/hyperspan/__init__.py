@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from hyperspan.diagnostics import Diagnostic, Diagnostics
 from hyperspan.errors import HyperspanError
 from hyperspan.mentions import Corpus, Document, Mention, Sentence
+from hyperspan.mentions.notebook import draw_with
 
 if TYPE_CHECKING:
     from hyperspan.recognizer import Recognizer
@@ -23,6 +24,9 @@ __all__ = [
     "Sentence",
     "__version__",
 ]
+
+
+draw_with(lambda thing: str(import_module("hyperspan.render.notebook").html_of(thing)))
 
 
 def __getattr__(name: str) -> Any:

@@ -54,8 +54,14 @@ def name_of(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
+NEEDED = {"spacy.md": ("spacy",), "scale.md": ("pyarrow", "pyspark")}
+"""What the blocks of a page need beside the base install."""
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if any(map(runs, blocks(page)))], ids=name_of)
 def test_blocks_run(page, tmp_path, monkeypatch):
+    for package in NEEDED.get(page.name, ()):
+        pytest.importorskip(package, reason=f"{package} is not installed, which the blocks of this page need")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     names: dict[str, object] = {}

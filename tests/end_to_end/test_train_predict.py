@@ -427,7 +427,7 @@ def test_json_lines_from_stdin_are_told_from_text_and_checked(run: Run, data: Pa
 
 
 def test_json_lines_from_stdin_are_read_as_they_come(monkeypatch: pytest.MonkeyPatch):
-    from hyperspan.cli.predict import _standard_input
+    from hyperspan.cli.inputs import standard_input
     from hyperspan.diagnostics import Diagnostics
 
     class Endless(io.RawIOBase):
@@ -441,7 +441,7 @@ def test_json_lines_from_stdin_are_read_as_they_come(monkeypatch: pytest.MonkeyP
             raise AssertionError("there is no end to read to")
 
     endless = Endless()
-    units = _standard_input(endless, None, Diagnostics())  # type: ignore[arg-type]
+    units = standard_input(endless, None, Diagnostics())  # type: ignore[arg-type]
     assert [next(units).doc for _ in range(3)] == ["stdin-00001", "stdin-00002", "stdin-00003"]
     assert endless.n_lines == 3
 

@@ -14,6 +14,7 @@ from hyperspan.cli import (
     adapt,
     ambiguity,
     brown,
+    card,
     check,
     convert,
     demo,
@@ -54,6 +55,7 @@ app.command("evaluate", rich_help_panel=_MODELS)(evaluate.evaluate)
 app.command("explain", rich_help_panel=_MODELS)(explain.explain)
 app.command("threshold", rich_help_panel=_MODELS)(threshold.threshold)
 app.command("show", rich_help_panel=_MODELS)(show.show)
+app.command("card", rich_help_panel=_MODELS)(card.card)
 app.command("serve", rich_help_panel=_MODELS)(serve.serve)
 app.command("check", rich_help_panel=_CORPORA)(check.check)
 app.command("stats", rich_help_panel=_CORPORA)(stats.stats)

@@ -24,6 +24,7 @@ from hyperspan.cli.console import (
     say,
 )
 from hyperspan.corpora.format import Format, Item
+from hyperspan.corpora.links import links_of
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
 from hyperspan.files import is_stream
@@ -96,10 +97,10 @@ def convert_corpus(
     Parameters are those of the command; ``shares`` is its ``--split``.
     """
     from hyperspan.corpora.splitting import parse_shares
-    from hyperspan.corpora.writing import format_of_output
+    from hyperspan.corpora.writing import format_of_output, writable
 
     diagnostics = diagnostics if diagnostics is not None else Diagnostics()
-    target = corpora.format_named(to or format_of_output(output))
+    target = writable(to or format_of_output(output))
     percent = None if shares is None else parse_shares(shares)
     if percent is not None and output.suffix and not output.is_dir():
         raise UsageError(f"--split writes a folder, but {output.name!r} is the name of a file; leave out the suffix")
@@ -206,13 +207,18 @@ class _Job:
         """Yield the units, and note what only the format that they come from can write."""
         further = self.source.further if self.source is not self.target else None
         for unit in units:
+            held = self.target.holds_links if isinstance(unit, self.target.units) else ()
+            links = links_of(unit)
+            for kind in () if links is None else links.kinds():
+                if kind not in held:
+                    self._note_unsupported(kind, kind, unit)
             if further is not None and (what := further(unit)):
-                self.diagnostics.note(
-                    "further-not-held",
-                    f"the format {self.target.name!r} holds no {what} (document {quoted(unit.doc)})",
-                    path=unit.place or None,
-                )
+                self._note_unsupported("further", what, unit)
             yield unit
+
+    def _note_unsupported(self, kind: str, what: str, unit: Unit) -> None:
+        message = f"the format {self.target.name!r} holds no {what} (document {quoted(unit.doc)})"
+        self.diagnostics.note(f"{kind}-not-held", message, path=unit.place or None)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counts as plain data."""

@@ -188,9 +188,9 @@ def score(
             for piece in in_sentences(comparison, split_sentences):
                 scorer.add(piece)
                 counts.add(piece)
+                kinds["sentences"] += bool(piece.missed or piece.spurious)
             if file is not None and (record := list_errors(comparison)) is not None:
                 _write_errors(record, file)
-                kinds["sentences"] += 1
                 kinds.update(error["kind"] for error in record["errors"])
     return scorer.result(), counts, kinds
 

@@ -74,6 +74,9 @@ def train(
     l2: Annotated[str, typer.Option("--l2", help="The penalty on weights: a number, or auto.")] = "1.0",
     distribution: DistributionOption = "encodings",
     max_iterations: Annotated[int, typer.Option("--max-iterations", min=1, help="Stop after so many.")] = 500,
+    types: Annotated[
+        str | None, typer.Option("--types", help="The types to learn, with commas between them; all if not given.")
+    ] = None,
     features: Annotated[
         str, typer.Option("--features", help="A template file, or the name of one of ours: default, published.")
     ] = "default",
@@ -166,6 +169,7 @@ def train(
         rescore=rescore.value,
         longest_part=longest_part,
         longest_gap=longest_gap,
+        types=None if types is None else [name.strip() for name in types.split(",") if name.strip()],
     )
     # What cannot be replaced, such as /dev/null, has no place beside it either.
     checkpoint = None if is_stream(output) else output.with_name(f"{output.name}.checkpoint")

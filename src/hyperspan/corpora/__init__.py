@@ -4,7 +4,7 @@ Examples
 --------
 >>> from hyperspan import corpora
 >>> corpora.formats()
-('bioc', 'brat', 'cupt', 'inline', 'jsonl', 'knowtator', 'semeval')
+('bigbio', 'bioc', 'brat', 'cupt', 'inline', 'jsonl', 'knowtator', 'semeval')
 """
 
 from hyperspan.corpora.format import Format, Item

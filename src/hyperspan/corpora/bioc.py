@@ -29,6 +29,7 @@ from hyperspan.corpora.bioc_records import (
     is_deeper,
     mention_of,
     text_of,
+    without_annotations,
 )
 from hyperspan.corpora.bioc_writing import write_json, write_json_lines, write_xml
 from hyperspan.corpora.files import read_bytes, stream_lines
@@ -67,7 +68,7 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     filling = Filling(MOST_FILLED + FILLED_PER_BYTE * item.path.stat().st_size)
     for running, (line, record, collection) in enumerate(records, start=1):
         try:
-            yield _document(record, f"{item.doc}-{running:05}", collection, item.path, line, filling, diagnostics)
+            yield _document(record, f"{item.doc}-{running:05}", collection, item, line, filling, diagnostics)
         except (Malformed, MentionError) as error:
             diagnostics.report("malformed", f"document {running}: {error}", path=str(item.path), line=line)
 
@@ -145,14 +146,16 @@ def _document(
     record: Any,
     name: str,
     collection: Collection,
-    path: Path,
+    item: Item,
     line: int | None,
     filling: Filling,
     diagnostics: Diagnostics,
 ) -> Document:
-    before = diagnostics.total
+    before, path = diagnostics.total, item.path
     if is_deeper(record, DEEPEST):
         raise Malformed(f"values are nested more than {DEEPEST} deep")
+    if item.texts_only:
+        record = without_annotations(record)
     check(record, "document")
     if "passages" not in record:
         raise Malformed("there is no 'passages'; expected a BioC document")

@@ -57,6 +57,25 @@ class Source:
         return self.lines.get(mention)
 
 
+def without_annotations(record: Any) -> Any:
+    """Return a document, passage or sentence without annotations and relations, however deep they stand.
+
+    Examples
+    --------
+    >>> without_annotations({"id": "a", "relations": [], "passages": [{"text": "no", "annotations": [1]}]})
+    {'id': 'a', 'passages': [{'text': 'no'}]}
+    """
+    if isinstance(record, list):
+        return [without_annotations(one) for one in record]
+    if not isinstance(record, dict):
+        return record
+    return {
+        key: without_annotations(value) if key in ("passages", "sentences") else value
+        for key, value in record.items()
+        if key not in ("annotations", "relations")
+    }
+
+
 def is_deeper(value: Any, depth: int) -> bool:
     """Whether a value has lists and objects nested beyond a depth."""
     level = [value]

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 from hyperspan.corpora.brat_configuration import Configuration
@@ -24,10 +25,11 @@ from hyperspan.corpora.brat_lines import (
     holds_cuis,
     mentions_of,
     parse,
-    raw_lines,
 )
+from hyperspan.corpora.brat_links import ids_of, lines_of_links, unknown_lines
 from hyperspan.corpora.files import document_path, read_text
 from hyperspan.corpora.format import Format, Item, require, unique_mentions
+from hyperspan.corpora.links import KINDS, Links, links_among
 from hyperspan.corpora.unsupported import note_unsupported
 from hyperspan.diagnostics import Diagnostic, Diagnostics, quoted
 from hyperspan.errors import CorpusError
@@ -69,15 +71,10 @@ def oddities(unit: Unit) -> Iterator[Diagnostic]:
 
 
 def _further(unit: Unit) -> str:
-    """Name the lines that are not about one mention alone: relations, events, equivalences and notes."""
+    """Name a line that is of no kind that we know."""
     if not isinstance(unit.source, Source):
         return ""
-    kinds = {"R": "relations", "E": "events", "*": "equivalences", "#": "notes"}
-    starts = {raw[:1] for raw in raw_lines(unit.source.annotations)}
-    if "#" in starts:
-        lines = parse(unit.source, Diagnostics("skip"), None)
-        starts = {line.id[0] for line in lines if line.id and line.statement is None}
-    return " or ".join(name for start, name in kinds.items() if start in starts)
+    return unknown_lines(parse(unit.source, Diagnostics("skip"), None))
 
 
 def _recognise(path: Path, head: bytes) -> bool:
@@ -94,6 +91,10 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Document]:
         )
         return
     text = read_text(text_path, diagnostics)
+    if item.texts_only:
+        if text is not None:
+            yield Document(item.doc, text, place=str(text_path))
+        return
     annotations = read_text(item.path, diagnostics)
     if text is None or annotations is None:
         return
@@ -168,8 +169,11 @@ def annotations_of(document: Document, diagnostics: Diagnostics) -> str:
     name = f"{document.doc}.ann"
     note_unsupported(document, "brat", diagnostics, doc=True, holds=_is_held, prob=True)
     lines = _lines_of(document, diagnostics, name)
-    new = _NewLines(document.text, lines)
+    links = None if isinstance(document.source, Source) else links_among(document, diagnostics)
+    new = _NewLines(document.text, lines, links)
     gone = _update(document, lines, new, diagnostics, name)
+    if links is not None:
+        new.add_links(links)
     dropped = _with_dependants(gone, lines)
     for line in dropped.values():
         if line.id[0] in "RE*":
@@ -280,7 +284,7 @@ def _is_writable(statement: Statement) -> bool:
 class _NewLines:
     """Lines that are added to those of a document, under ids that are free."""
 
-    def __init__(self, text: str, lines: Sequence[Line]) -> None:
+    def __init__(self, text: str, lines: Sequence[Line], links: Links | None) -> None:
         first = lines[0].raw if lines else ""
         self._end = first[len(first.rstrip("\r\n")) :] or "\n"
         self._text = text
@@ -288,11 +292,19 @@ class _NewLines:
         self._last: defaultdict[str, int] = defaultdict(int)
         for line in lines:
             for id in (line.id, *line.targets):
-                if match := _NUMBERED_ID.fullmatch(id):
-                    self._last[match[1]] = max(self._last[match[1]], int(match[2]))
+                self._reserve(id)
+        self._wanted: Mapping[Mention, str] = {} if links is None else links.ids
+        self._ids: dict[str, str] = {}
+        self._used: set[str] = set()
+        for id in () if links is None else chain(links.ids.values(), ids_of(links)):
+            self._reserve(id)
+
+    def _reserve(self, id: str) -> None:
+        if match := _NUMBERED_ID.fullmatch(id):
+            self._last[match[1]] = max(self._last[match[1]], int(match[2]))
 
     def add_mention(self, mention: Mention) -> str:
-        id = self._free_id("T")
+        id = self._ids[self._wanted.get(mention, "")] = self._id_like("T", self._wanted.get(mention, ""))
         offsets = ";".join(f"{start} {end}" for start, end in mention.parts)
         covered = " ".join(self._text[start:end] for start, end in mention.parts)
         self._lines.append(f"{id}\t{mention.type} {offsets}\t{_ANY_LINE_BREAK.sub(' ', covered)}")
@@ -309,6 +321,10 @@ class _NewLines:
         else:
             self._lines.append(f"{self._free_id('A')}\t{name} {target} {value}")
 
+    def add_links(self, links: Links) -> None:
+        for line in lines_of_links(links, self._ids, self._id_like, self.add_statement):
+            self._lines.append(line)
+
     def after(self, kept: str) -> str:
         """Return the lines that were kept, then the new ones, with the same line ends."""
         if not self._lines:
@@ -316,6 +332,12 @@ class _NewLines:
         if kept and not kept.endswith(("\n", "\r")):
             kept += self._end
         return kept + "".join(line + self._end for line in self._lines)
+
+    def _id_like(self, kind: str, wanted: str) -> str:
+        """Return the id that is wanted, if brat can have it and it is free; else another."""
+        is_fit = wanted[:1] == kind and _NUMBERED_ID.fullmatch(wanted) is not None and wanted not in self._used
+        self._used.add(wanted)
+        return wanted if is_fit else self._free_id(kind)
 
     def _free_id(self, kind: str) -> str:
         self._last[kind] += 1
@@ -341,4 +363,5 @@ FORMAT = Format(
     write_folder=_write,
     oddities=oddities,
     further=_further,
+    holds_links=KINDS,
 )

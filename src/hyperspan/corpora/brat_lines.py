@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from hyperspan.corpora.format import checked_mention
+from hyperspan.corpora.links import Links
 from hyperspan.diagnostics import Diagnostics, quoted
-from hyperspan.mentions import NOTHING, Mention, Span
+from hyperspan.mentions import NOTHING, Mention, Span, Unit
 
 _MENTION = re.compile(r"(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*) *")
 _ARGUMENT = re.compile(r"[^\s:]+:([^\s:]+)")
@@ -47,6 +48,10 @@ class Source:
     def line_of(self, mention: Mention) -> int | None:
         """Return the line on which a mention stands."""
         return self.lines.get(mention)
+
+    def links(self, unit: Unit) -> Links:
+        """Return the relations, events, equivalences and notes."""
+        return links_of_lines(parse(self, Diagnostics("skip"), None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -306,3 +311,44 @@ _PARSERS: Mapping[str, Callable[[Line, list[str]], Line]] = {
     "N": _parse_normalisation,
     "#": _parse_note,
 }
+
+
+def links_of_lines(lines: Sequence[Line]) -> Links:
+    """Return what lines say beside mentions; an id of a mention that is there twice is that of the first."""
+    ids: dict[Mention, str] = {}
+    first: dict[str, str] = {}
+    for line in lines:
+        if line.mention is not None:
+            first[line.id] = ids.setdefault(line.mention, line.id)
+    said: defaultdict[str, dict[str, list[Any]]] = defaultdict(dict)
+    for line in lines:
+        if line.statement is not None and line.statement[0] != PROB and line.targets[0] not in first:
+            said[line.targets[0]].setdefault(line.statement[0], []).append(line.statement[1])
+    found: dict[str, list[dict[str, Any]]] = {"R": [], "E": [], "*": [], "#": []}
+    for line in lines:
+        if line.id[:1] in found and line.targets and line.statement is None:
+            found[line.id[0]].append(_link(line, first, said))
+    return Links(ids, *(tuple(found[kind]) for kind in "RE*#"))
+
+
+def _link(line: Line, first: Mapping[str, str], said: Mapping[str, Mapping[str, list[Any]]]) -> dict[str, Any]:
+    columns = line.raw.rstrip("\r\n").split("\t")
+    type, *words = columns[1].split()
+    targets = [first.get(target, target) for target in line.targets]
+    if line.id == "*":
+        return {"type": type, "targets": targets}
+    if line.id[0] == "#":
+        return {"id": line.id, "type": type, "target": targets[0], "text": "\t".join(columns[2:])}
+    link: dict[str, Any] = {"id": line.id}
+    if line.id[0] == "E":
+        link |= {"type": type.partition(":")[0], "trigger": targets.pop(0)}
+    else:
+        link["type"] = type
+    roles = [word.partition(":")[0] for word in words]
+    link["arguments"] = [{"role": role, "target": target} for role, target in zip(roles, targets, strict=True)]
+    if attributes := said.get(line.id):
+        link["attributes"] = {
+            name: values[0] if len(values) == 1 and name != "normalisations" else values
+            for name, values in attributes.items()
+        }
+    return link

@@ -59,7 +59,7 @@ def _recognise(path: Path, head: bytes) -> bool:
 def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     for running, block in enumerate(_blocks(item.path, diagnostics), start=1):
         try:
-            yield _sentence(block, f"{item.doc}-{running:05}", item.path, diagnostics)
+            yield _sentence(block, f"{item.doc}-{running:05}", item, diagnostics)
         except _Malformed as error:
             diagnostics.report("malformed", str(error), path=str(item.path), line=error.line)
 
@@ -106,8 +106,8 @@ def _columns_of(written: str, path: Path, number: int, diagnostics: Diagnostics)
     return _COLUMNS
 
 
-def _sentence(block: _Block, name: str, path: Path, diagnostics: Diagnostics) -> Sentence:
-    before = diagnostics.total
+def _sentence(block: _Block, name: str, item: Item, diagnostics: Diagnostics) -> Sentence:
+    before, path = diagnostics.total, item.path
     rows: list[list[str]] = []
     codes: list[tuple[int, str]] = []
     form, identity, mwe = (block.columns.index(column) for column in ("FORM", "ID", _MWE))
@@ -115,7 +115,7 @@ def _sentence(block: _Block, name: str, path: Path, diagnostics: Diagnostics) ->
         if len(row) != len(block.columns):
             raise _Malformed(number, f"the line has {len(row)} columns; expected {len(block.columns)}")
         if _OTHER_LINE.fullmatch(row[identity]):
-            if row[mwe] not in ("*", "_"):
+            if row[mwe] not in ("*", "_") and not item.texts_only:
                 raise _Malformed(number, f"{_MWE} is {quoted(row[mwe])} on a line that is no word; expected '*'")
             continue
         if not _WORD.fullmatch(row[identity]) or int(row[identity]) != len(rows) + 1:
@@ -125,7 +125,7 @@ def _sentence(block: _Block, name: str, path: Path, diagnostics: Diagnostics) ->
         rows.append(row)
         codes.append((number, row[mwe]))
     tokens = tuple(row[form] for row in rows)
-    mentions = tuple(_mentions(codes, path, diagnostics))
+    mentions = () if item.texts_only else tuple(_mentions(codes, path, diagnostics))
     values = _values(block.columns, rows)
     return Sentence(
         tokens,
@@ -141,7 +141,7 @@ def _sentence(block: _Block, name: str, path: Path, diagnostics: Diagnostics) ->
             tuple(sorted(mentions)),
             tokens,
             values,
-            is_clean=diagnostics.total == before,
+            is_clean=diagnostics.total == before and not item.texts_only,
         ),
     )
 

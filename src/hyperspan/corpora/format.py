@@ -20,6 +20,8 @@ class Item:
     root: Path
     """The folder the user named, or the file's own folder: document names are relative to it."""
     split: str = ""
+    texts_only: bool = False
+    """Whether annotations are left alone, so that nothing can be wrong with them."""
 
     @property
     def doc(self) -> str:
@@ -36,8 +38,8 @@ class Format:
     ``write_folder``, which gets an empty folder to fill. Making them appear whole is not their concern. Where the
     suffix of the output decides between flavours, ``write_by_suffix`` has those that ``write_file`` does not write.
     ``oddities`` yields what is worth a look in a unit that was read, but was no reason to refuse it; ``further`` names
-    what a unit has besides its mentions that no other format can write. ``units`` says which kinds it can hold, the
-    first being its own.
+    what a unit has besides its mentions that no other format can write; ``holds_links`` has those of
+    `hyperspan.corpora.links.KINDS` that it holds. ``units`` says which kinds it can hold, the first being its own.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Format:
     write_folder: Callable[[Iterable[Unit], Path, Diagnostics], None] | None = None
     oddities: Callable[[Unit], Iterator[Diagnostic]] | None = None
     further: Callable[[Unit], str] | None = None
+    holds_links: tuple[str, ...] = ()
     write_by_suffix: Mapping[str, Callable[[Iterable[Unit], IO[bytes], Diagnostics], None]] = field(
         default_factory=dict
     )

@@ -88,7 +88,7 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
         tokens = line.split()
         yield Sentence(
             tuple(tokens),
-            tuple(_mentions(written.strip(), len(tokens), item.path, mention_number, diagnostics)),
+            () if item.texts_only else _mentions(written.strip(), len(tokens), item.path, mention_number, diagnostics),
             f"{item.doc}-{n_sentences:05}",
             place=f"{item.path}:{number}",
         )
@@ -99,7 +99,7 @@ def _skip_to_blank(lines: Iterator[tuple[int, str]], line: str) -> None:
         _, line = next(lines, (0, ""))
 
 
-def _mentions(written: str, length: int, path: Path, number: int, diagnostics: Diagnostics) -> list[Mention]:
+def _mentions(written: str, length: int, path: Path, number: int, diagnostics: Diagnostics) -> tuple[Mention, ...]:
     mentions: list[tuple[Mention, int | None]] = []
     for entry in written.split("|") if written else ():
         match = _MENTION.fullmatch(entry.strip())
@@ -116,7 +116,7 @@ def _mentions(written: str, length: int, path: Path, number: int, diagnostics: D
         mention = checked_mention(match[2].strip(), spans, diagnostics, length=length, path=path, line=number)
         if mention is not None:
             mentions.append((mention, number))
-    return unique_mentions(mentions, diagnostics, path=path)
+    return tuple(unique_mentions(mentions, diagnostics, path=path))
 
 
 def _write(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> None:

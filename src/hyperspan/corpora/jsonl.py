@@ -2,8 +2,9 @@
 
 ``{"doc": id, "tokens": [...], "mentions": [{"type": t, "spans": [[start, end], ...]}]}`` with token spans, or
 ``"text"`` instead of ``"tokens"`` with character spans. Optional: ``"attributes"``, ``"pos"``, ``"columns"`` (further
-values per token), ``"offsets"`` (characters of each token), and per mention ``"attributes"`` and ``"prob"``. Keys that
-are not ours are kept and written back.
+values per token), ``"offsets"`` (characters of each token), and per mention ``"attributes"`` and ``"prob"``;
+``"relations"``, ``"events"``, ``"equivalences"`` and ``"notes"`` as in `hyperspan.corpora.links`, which refer to the
+``"id"`` of mentions. Keys that are not ours are kept and written back.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import orjson
 
 from hyperspan.corpora.files import stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, unique_mentions
+from hyperspan.corpora.links import KINDS, Links, links_among, links_in, unknown_targets
 from hyperspan.diagnostics import Diagnostic, Diagnostics, quoted
 from hyperspan.errors import CorpusError, MentionError
 from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Unit
@@ -51,6 +53,11 @@ class Source:
 
     extra: Mapping[str, Any]
     of_mentions: Mapping[Mention, Mapping[str, Any]]
+    linked: Links | None = None
+
+    def links(self, unit: Unit) -> Links | None:
+        """Return the relations, events, equivalences and notes."""
+        return self.linked
 
 
 class _Malformed(Exception):
@@ -124,7 +131,7 @@ def _unit(record: Any, item: Item, number: int, diagnostics: Diagnostics) -> Uni
     place = f"{item.path}:{number}"
     if record.get("text") is not None:
         text = _typed(record, "text", str, "")
-        mentions, source = _mentions(record, len(text), _OF_DOCUMENTS, item.path, number, diagnostics)
+        mentions, source = _mentions(record, len(text), _OF_DOCUMENTS, item, number, diagnostics)
         return Document(doc, text, mentions, attributes, place=place, source=source)
     tokens = tuple(_typed(record, "tokens", list, []))
     columns = _typed(record, "columns", dict, {})
@@ -134,7 +141,7 @@ def _unit(record: Any, item: Item, number: int, diagnostics: Diagnostics) -> Uni
         if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
             raise _Malformed(f"column {quoted(name)} is {quoted(values)}; expected a list of texts")
     offsets = _typed(record, "offsets", list, None)
-    mentions, source = _mentions(record, len(tokens), _OF_SENTENCES, item.path, number, diagnostics)
+    mentions, source = _mentions(record, len(tokens), _OF_SENTENCES, item, number, diagnostics)
     return Sentence(
         tokens,
         mentions,
@@ -148,9 +155,13 @@ def _unit(record: Any, item: Item, number: int, diagnostics: Diagnostics) -> Uni
 
 
 def _mentions(
-    record: dict[str, Any], length: int, ours: frozenset[str], path: Path, number: int, diagnostics: Diagnostics
+    record: dict[str, Any], length: int, ours: frozenset[str], item: Item, number: int, diagnostics: Diagnostics
 ) -> tuple[tuple[Mention, ...], Source | None]:
-    """Return the mentions of a line, and the keys that are not ours."""
+    """Return the mentions of a line, its links, and the keys that are not ours."""
+    if item.texts_only:
+        extra = _without(record, ours | {"mentions", *KINDS})
+        return (), Source(extra, {}) if extra else None
+    path = item.path
     mentions = []
     of_mentions: dict[Mention, Mapping[str, Any]] = {}
     for entry in _typed(record, "mentions", list, []):
@@ -164,7 +175,14 @@ def _mentions(
             if extra := _without(entry, _OF_MENTIONS):
                 of_mentions.setdefault(mention, extra)
     extra = _without(record, ours)
-    source = Source(extra, of_mentions) if extra or of_mentions else None
+    ids = {mention: keys["id"] for mention, keys in of_mentions.items() if isinstance(keys.get("id"), str)}
+    links = links_in(extra, ids)
+    if links is not None:
+        extra = {key: value for key, value in extra.items() if key not in KINDS}
+        for kind, target in unknown_targets(links):
+            message = f"a link ({kind}) refers to {quoted(target)}, which is no id of a mention, relation or event here"
+            diagnostics.report("unknown-reference", message, path=str(path), line=number)
+    source = Source(extra, of_mentions, links) if extra or of_mentions or links is not None else None
     return tuple(unique_mentions(mentions, diagnostics, path=path)), source
 
 
@@ -238,11 +256,13 @@ def _further(unit: Unit) -> str:
     if not isinstance(unit.source, Source):
         return ""
     keys = dict.fromkeys((*unit.source.extra, *(key for extra in unit.source.of_mentions.values() for key in extra)))
+    if unit.source.linked is not None:
+        keys.pop("id", None)  # it is what links go by
     return " or ".join(f"key {quoted(key)}" for key in list(keys)[:3])
 
 
-def record_of(unit: Unit) -> dict[str, Any]:
-    """Return a sentence or document as the plain data of its line."""
+def record_of(unit: Unit, diagnostics: Diagnostics | None = None) -> dict[str, Any]:
+    """Return a sentence or document as the plain data of its line; links between mentions that are gone are noted."""
     record: dict[str, Any] = {"doc": unit.doc}
     if isinstance(unit, Document):
         record["text"] = unit.text
@@ -255,9 +275,16 @@ def record_of(unit: Unit) -> dict[str, Any]:
         if unit.offsets is not None:
             record["offsets"] = unit.offsets
     source = unit.source if isinstance(unit.source, Source) else Source({}, {})
-    record["mentions"] = [_mention_record(mention, source.of_mentions.get(mention, {})) for mention in unit.mentions]
+    links = links_among(unit, diagnostics) if unit.source is not None else None
+    ids = {} if links is None else {mention: {"id": id} for mention, id in links.ids.items()}
+    record["mentions"] = [
+        _mention_record(mention, {**ids.get(mention, {}), **source.of_mentions.get(mention, {})})
+        for mention in unit.mentions
+    ]
     if unit.attributes:
         record["attributes"] = dict(unit.attributes)
+    if links is not None:
+        record |= links.as_record()
     record.update((key, value) for key, value in source.extra.items() if key not in record)
     return record
 
@@ -275,7 +302,7 @@ def _mention_record(mention: Mention, extra: Mapping[str, Any]) -> dict[str, Any
 def _write(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> None:
     for unit in units:
         try:
-            line = orjson.dumps(record_of(unit), option=orjson.OPT_APPEND_NEWLINE)
+            line = orjson.dumps(record_of(unit, diagnostics), option=orjson.OPT_APPEND_NEWLINE)
         except (orjson.JSONEncodeError, TypeError) as error:
             raise CorpusError(f"document {quoted(unit.doc)} cannot be written as JSON: {error}") from None
         file.write(line)
@@ -291,4 +318,5 @@ FORMAT = Format(
     write_file=_write,
     oddities=_oddities,
     further=_further,
+    holds_links=KINDS,
 )

@@ -83,6 +83,9 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
     text = read_sidecar(name, item.path, diagnostics, folders=Folders(item.path, item.root))
     if text is None:
         return
+    if item.texts_only:
+        yield Document(doc, text, (), attributes_of(doc), place=str(item.path))
+        return
     entries = list(_entries(children, text, item.path, diagnostics))
     found: list[tuple[Mention, int | None]] = [(entry.mention, entry.nodes[0].line) for entry in entries]
     mentions = tuple(sorted(unique_mentions(found, diagnostics, path=item.path)))

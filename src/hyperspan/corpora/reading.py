@@ -15,9 +15,13 @@ from hyperspan.errors import FormatError, MentionError
 from hyperspan.files import kind_of
 from hyperspan.mentions import Corpus, Unit
 
-_NAMES = ("bioc", "brat", "cupt", "inline", "jsonl", "knowtator", "semeval")
+_NAMES = ("bigbio", "bioc", "brat", "cupt", "inline", "jsonl", "knowtator", "semeval")
 _SPLITS = {"train": "train", "training": "train", "dev": "dev", "devel": "dev", "valid": "dev", "test": "test"}
 _DEEPEST_FOLDER = 20
+
+
+class NoneRecognised(FormatError):
+    """No file of a folder is of a known format."""
 
 
 def formats() -> tuple[str, ...]:
@@ -84,7 +88,7 @@ def _items_in(root: Path, wanted: Format | None) -> tuple[Format, list[Item]]:
     found = list(_recognised_in(root, wanted, _DEEPEST_FOLDER))
     names = sorted({format.name for format, _ in found})
     if not found:
-        raise FormatError(
+        raise NoneRecognised(
             f"no file in this folder is of a known format; expected one of {', '.join(_NAMES)}", path=str(root)
         )
     if len(names) > 1:
@@ -154,12 +158,17 @@ def stream(path: str | Path, *, format: str | None = None, diagnostics: Diagnost
     diagnostics = diagnostics or Diagnostics()
     found, items = find_items(path, format)
     for item in items:
-        before, is_empty = diagnostics.total, True
-        for unit in stream_item(item, found, diagnostics):
-            is_empty = False
-            yield unit
-        if is_empty and diagnostics.total == before:
-            diagnostics.note("empty", f"there is nothing in {item.path}", path=str(item.path))
+        yield from stream_noting(item, found, diagnostics)
+
+
+def stream_noting(item: Item, format: Format, diagnostics: Diagnostics) -> Iterator[Unit]:
+    """Yield the sentences or documents of an item, and note if there are none."""
+    before, is_empty = diagnostics.total, True
+    for unit in stream_item(item, format, diagnostics):
+        is_empty = False
+        yield unit
+    if is_empty and diagnostics.total == before:
+        diagnostics.note("empty", f"there is nothing in {item.path}", path=str(item.path))
 
 
 def stream_item(item: Item, format: Format, diagnostics: Diagnostics) -> Iterator[Unit]:

@@ -97,6 +97,8 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
                 line=number,
             )
             return
+        if "||" not in line and item.texts_only:
+            continue
         if "||" not in line:
             diagnostics.report("malformed", _expected(line), path=str(item.path), line=number)
             continue
@@ -126,6 +128,9 @@ def _document(
     if text is None:
         return None
     found: list[tuple[Mention, int | None]] = []
+    place = f"{item.path}:{lines[0][0]}" if lines else str(item.path)
+    if item.texts_only:
+        return Document(doc, text, (), attributes_of(doc), place=place)
     for number, line in lines:
         mention = _mention(line, len(text), item.path, number, diagnostics)
         if mention is not None:
@@ -136,7 +141,7 @@ def _document(
         text,
         mentions,
         attributes_of(doc),
-        place=f"{item.path}:{lines[0][0]}" if lines else str(item.path),
+        place=place,
         source=_Source(
             tuple(line for _, line in lines),
             text,

@@ -9,26 +9,45 @@ from pathlib import Path
 from typing import IO, Any
 
 from hyperspan.corpora.format import Format
-from hyperspan.corpora.reading import format_named
+from hyperspan.corpora.omop import FORMAT as OMOP
+from hyperspan.corpora.reading import format_named, formats
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
 from hyperspan.files import writing, writing_folder
 from hyperspan.mentions import Document, Sentence, Unit
 
-_BY_SUFFIX = {".jsonl": "jsonl", ".cupt": "cupt", ".inline": "inline", ".xml": "bioc", ".json": "bioc"}
+_BY_SUFFIX = {
+    ".csv": "omop",
+    ".cupt": "cupt",
+    ".inline": "inline",
+    ".json": "bioc",
+    ".jsonl": "jsonl",
+    ".parquet": "bigbio",
+    ".xml": "bioc",
+}
+
+_WRITTEN_ONLY = {OMOP.name: OMOP}
 
 
-def format_of_output(path: str | Path) -> str:
-    """Return the format that an output name implies: ``notes.jsonl`` is jsonl, a name without suffix brat."""
+def written_formats() -> tuple[str, ...]:
+    """Return the names of all formats that can be written."""
+    return (*formats(), *_WRITTEN_ONLY)
+
+
+def format_of_output(path: str | Path, option: str = "--to", others: Iterable[str] = ()) -> str:
+    """Return the format that an output name implies: ``notes.jsonl`` is jsonl, a name without suffix brat.
+
+    Where it implies none, the error names the option that says so, and what other suffixes the caller knows.
+    """
     path = Path(path)
     if not path.suffix or path.is_dir():
         return "brat"
     try:
         return _BY_SUFFIX[path.suffix.lower()]
     except KeyError:
-        known = ", ".join(sorted(_BY_SUFFIX))
+        known = ", ".join(sorted({*_BY_SUFFIX, *others}))
         raise UsageError(
-            f"{path.name!r} does not say which format to write; use {known}, or name it with --to"
+            f"{path.name!r} does not say which format to write; use {known}, or name it with {option}"
         ) from None
 
 
@@ -55,7 +74,7 @@ def write(
     diagnostics : Diagnostics, optional
         Takes what the format cannot hold; raises at the first such case if not given.
     """
-    chosen = _writable(format or format_of_output(path))
+    chosen = writable(format or format_of_output(path))
     diagnostics = diagnostics or Diagnostics()
     path = Path(path)
     units = _without_halves(units, diagnostics)
@@ -67,6 +86,15 @@ def write(
             _file_writer(chosen, path)(units, file, diagnostics)
 
 
+def write_to(units: Iterable[Unit], file: IO[bytes], *, format: str, diagnostics: Diagnostics | None = None) -> None:
+    """Write sentences or documents to an open file, in a format with one file for everything."""
+    chosen = writable(format)
+    diagnostics = diagnostics or Diagnostics()
+    if chosen.write_file is None:
+        raise UsageError(f"{format} writes a folder with two files a document; name it with -o FOLDER")
+    chosen.write_file(_without_halves(units, diagnostics), file, diagnostics)
+
+
 def write_splits(
     splits: Mapping[str, Iterable[Unit]],
     path: str | Path,
@@ -76,7 +104,7 @@ def write_splits(
     diagnostics: Diagnostics | None = None,
 ) -> None:
     """Write a folder with one file (``train.jsonl``) or folder (``train/``) for each split, one after another."""
-    chosen = _writable(format)
+    chosen = writable(format)
     diagnostics = diagnostics or Diagnostics()
     with writing_folder(Path(path), overwrite=overwrite) as folder:
         for name, of_split in splits.items():
@@ -97,8 +125,9 @@ def _file_writer(format: Format, path: Path) -> Callable[[Iterable[Unit], IO[byt
     return writer
 
 
-def _writable(name: str) -> Format:
-    format = format_named(name)
+def writable(name: str) -> Format:
+    """Return a format by name that can be written."""
+    format = _WRITTEN_ONLY.get(name) or format_named(name)
     if format.write_file is None and format.write_folder is None:
         raise UsageError(f"the format {name!r} can only be read; choose another with --to")
     return format

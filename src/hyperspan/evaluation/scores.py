@@ -7,11 +7,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hyperspan.diagnostics import LostMention
+from hyperspan.diagnostics import LostMention, quoted
+from hyperspan.errors import UsageError
 from hyperspan.evaluation.breakdowns import GAPS, OVERLAPS, PARTS, gap_class, overlap_classes, parts_class
 from hyperspan.evaluation.matching import Comparison, Tokenize, comparisons, most_partners
 from hyperspan.evaluation.sentences import Split, in_sentences
-from hyperspan.mentions import Mention, Unit
+from hyperspan.mentions import Document, Mention, Unit
+from hyperspan.mentions.notebook import Shown, counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +71,8 @@ class Score:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class Evaluation:
+@dataclass(frozen=True, slots=True, repr=False)
+class Evaluation(Shown):
     """Every score of a prediction.
 
     Attributes
@@ -88,7 +90,7 @@ class Evaluation:
     words : Score
         Over pairs of a word and the type of a mention it is in.
     n_units : int
-        How many sentences or documents were compared.
+        How many sentences were compared, those of documents included.
     n_lost : int
         How many gold mentions were skipped in reading. They count as missed, in the classes of no gap and no overlap,
         because nobody knows better; only `words` leaves them out.
@@ -105,6 +107,11 @@ class Evaluation:
     words: Score
     n_units: int
     n_lost: int = 0
+
+    def __repr__(self) -> str:
+        views = ("all", "discontiguous_sentences", "discontiguous_mentions")
+        scores = ", ".join(f"{name} {getattr(self, name).f1:.3f}" for name in views)
+        return f"Evaluation(F1 over {counted(self.n_units, 'sentence')}: {scores})"
 
     def as_dict(self) -> dict[str, Any]:
         """Return the scores under the names that ``evaluate --json`` prints."""
@@ -141,15 +148,15 @@ def evaluate(
         Gives the offsets of the words in a document's text, as ``hyperspan.text.tokenize`` does. Needed for documents,
         whose mentions match by character, but whose gaps, overlaps and words are counted in words.
     split : callable, optional
-        Gives the offsets of the sentences in a document's text, as ``hyperspan.text.split_sentences`` does. Without it
-        a document counts as one sentence.
+        Gives the offsets of the sentences in a document's text, as ``hyperspan.text.split_sentences`` does. Needed for
+        documents, which are scored by the sentences they consist of.
 
     Raises
     ------
     CorpusError
         If the two do not hold the same sentences.
     UsageError
-        If there are documents and ``tokenize`` is not given.
+        If there are documents, and ``tokenize`` or ``split`` is not given.
 
     Examples
     --------
@@ -164,6 +171,11 @@ def evaluate(
     """
     scorer = Scorer()
     for comparison in comparisons(gold, predicted, tokenize=tokenize):
+        if split is None and isinstance(comparison.gold, Document):
+            raise UsageError(
+                f"document {quoted(comparison.gold.doc)} is to be scored by its sentences; say what they are, for "
+                "example with split=hyperspan.text.split_sentences"
+            )
         for piece in [comparison] if split is None else in_sentences(comparison, split):
             scorer.add(piece)
     return scorer.result()

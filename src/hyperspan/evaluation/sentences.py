@@ -17,7 +17,8 @@ Split: TypeAlias = Callable[[str], Sequence[Span]]
 def in_sentences(comparison: Comparison, split: Split) -> Iterator[Comparison]:
     """Yield the comparison of each sentence of a document; that of a sentence as it is.
 
-    A mention belongs to the sentence in which it starts.
+    A mention belongs to the sentence in which it starts; those that were lost in reading, whose place nobody knows, to
+    the first.
 
     Parameters
     ----------
@@ -47,14 +48,16 @@ def in_sentences(comparison: Comparison, split: Split) -> Iterator[Comparison]:
             of_sentence[max(0, bisect_right(starts, mention.start) - 1)].append(mention)
         return of_sentence
 
+    whole, rest = gold, replace(gold, lost=())
     for right, missed, spurious in zip(
         cut(comparison.right), cut(comparison.missed), cut(comparison.spurious), strict=True
     ):
         yield replace(
             comparison,
-            gold=gold.with_mentions([*right, *missed]),
+            gold=whole.with_mentions([*right, *missed]),
             predicted=comparison.predicted.with_mentions([*right, *spurious]),
             right=tuple(right),
             missed=tuple(missed),
             spurious=tuple(spurious),
         )
+        whole = rest

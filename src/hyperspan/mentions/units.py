@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from hyperspan.diagnostics import LostMention, quoted
 from hyperspan.errors import MentionError
 from hyperspan.mentions.mention import NOTHING, Mention, Span, in_order, nothing
+from hyperspan.mentions.notebook import Shown, counted, shortened
 
 if TYPE_CHECKING:
     from hyperspan.diagnostics import Diagnostics
 
 
-@dataclass(frozen=True, slots=True)
-class Sentence:
+@dataclass(frozen=True, slots=True, repr=False)
+class Sentence(Shown):
     """Tokens and the mentions in them, as token offsets.
 
     Parameters
@@ -61,6 +62,22 @@ class Sentence:
     source: Any = field(default=None, compare=False, repr=False)
     lost: tuple[LostMention, ...] = field(default=(), compare=False, repr=False)
 
+    if TYPE_CHECKING:  # what may be given is wider than what is kept
+
+        def __init__(
+            self,
+            tokens: Iterable[str],
+            mentions: Iterable[Mention] = ...,
+            doc: str = ...,
+            attributes: Mapping[str, Any] = ...,
+            columns: Mapping[str, Iterable[str]] = ...,
+            offsets: Iterable[Span] | None = ...,
+            split: str = ...,
+            place: str = ...,
+            source: Any = ...,
+            lost: tuple[LostMention, ...] = ...,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         if isinstance(self.tokens, str):
             raise MentionError(f"tokens are the text {quoted(self.tokens)}; expected a sequence of words")
@@ -87,6 +104,11 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+    def __repr__(self) -> str:
+        doc = f", doc={shortened(self.doc)}" if self.doc else ""
+        words = f"{counted(len(self.tokens), 'word')} {shortened(' '.join(self.tokens))}"
+        return f"Sentence({words}, {counted(len(self.mentions), 'mention')}{doc})"
 
     def with_mentions(self, mentions: Iterable[Mention]) -> Sentence:
         """Return the same sentence with other mentions."""
@@ -149,8 +171,8 @@ def unchecked_sentence(
     return sentence
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+@dataclass(frozen=True, slots=True, repr=False)
+class Document(Shown):
     """A text and the mentions in it, as character offsets.
 
     Parameters
@@ -174,8 +196,26 @@ class Document:
     source: Any = field(default=None, compare=False, repr=False)
     lost: tuple[LostMention, ...] = field(default=(), compare=False, repr=False)
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            doc: str,
+            text: str,
+            mentions: Iterable[Mention] = ...,
+            attributes: Mapping[str, Any] = ...,
+            split: str = ...,
+            place: str = ...,
+            source: Any = ...,
+            lost: tuple[LostMention, ...] = ...,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "mentions", _checked_mentions(self.mentions, len(self.text), "characters"))
+
+    def __repr__(self) -> str:
+        text = f"{counted(len(self.text), 'character')} {shortened(self.text)}"
+        return f"Document({shortened(self.doc)}, {text}, {counted(len(self.mentions), 'mention')})"
 
     def with_mentions(self, mentions: Iterable[Mention]) -> Document:
         """Return the same document with other mentions."""
@@ -240,8 +280,8 @@ Unit: TypeAlias = Sentence | Document
 """What corpora are made of: sentences where a format brings tokens, documents where it brings text."""
 
 
-@dataclass(frozen=True, slots=True)
-class Corpus:
+@dataclass(frozen=True, slots=True, repr=False)
+class Corpus(Shown):
     """Sentences or documents, in order, with what was found wrong while reading them.
 
     Examples
@@ -254,6 +294,10 @@ class Corpus:
     units: tuple[Unit, ...]
     diagnostics: Diagnostics | None = field(default=None, compare=False, repr=False)
 
+    if TYPE_CHECKING:
+
+        def __init__(self, units: Iterable[Unit], diagnostics: Diagnostics | None = ...) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "units", tuple(self.units))
 
@@ -262,6 +306,14 @@ class Corpus:
 
     def __iter__(self) -> Iterator[Unit]:
         return iter(self.units)
+
+    def __getitem__(self, position: int) -> Unit:
+        return self.units[position]
+
+    def __repr__(self) -> str:
+        kind = "document" if any(isinstance(unit, Document) for unit in self.units) else "sentence"
+        splits = f", splits {', '.join(self.splits)}" if self.splits else ""
+        return f"Corpus({counted(len(self.units), kind)}, {counted(self.n_mentions, 'mention')}{splits})"
 
     @property
     def n_mentions(self) -> int:

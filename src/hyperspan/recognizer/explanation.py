@@ -24,7 +24,7 @@ _BAR = 12
 _LOOKS = {2: "the mention as a whole, by its log odds:", 1: "its words, by the log probability of the first look:"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What a model makes of a sentence.
 
@@ -108,10 +108,25 @@ class Explanation:
 
         return draw_hypergraph_svg(self.hypergraph())
 
+    def _repr_html_(self) -> str:
+        from hyperspan.render.notebook import html_of
+        from hyperspan.render.visible import xml_text
+
+        reasons = "\n".join(self._reasons()).strip()
+        written = f"<pre>{xml_text(reasons)}</pre>" if reasons else "<p>No mention was found.</p>"
+        return f"{html_of(self.sentence)}{written}{self._repr_svg_()}"
+
+    def __repr__(self) -> str:
+        return f"Explanation({self.sentence!r})"
+
     def __str__(self) -> str:
         from hyperspan.render import draw_text
 
-        lines = [draw_text(self.sentence).plain]
+        return "\n".join([draw_text(self.sentence).plain, *self._reasons()])
+
+    def _reasons(self) -> list[str]:
+        """Return why each mention was found, in lines."""
+        lines = []
         for mention in self.sentence.mentions:
             lines.append(f"\n{mention.type} ‘{self.sentence.text_of(mention)}’, probability {mention.prob or 0.0:.3f}")
             if self.structure.kind == "segments":
@@ -129,7 +144,7 @@ class Explanation:
                     bar = "█" * max(1, round(_BAR * abs(reason.amount) / most))
                     where = "" if reason.is_bias or look > 1 else f"at ‘{self.sentence.tokens[reason.word]}’ "
                     lines.append(f"  {reason.amount:+7.3f} {bar:<{_BAR}} {where}{reason.in_words or reason.feature}")
-        return "\n".join(lines)
+        return lines
 
 
 def explain(

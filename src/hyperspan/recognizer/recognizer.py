@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.evaluation import Evaluation, evaluate
 from hyperspan.features import TemplateSet
 from hyperspan.features.columns import ClusterPaths, SemanticCategories
@@ -18,6 +19,7 @@ from hyperspan.recognizer.annotating import warn_of_difference, watched
 from hyperspan.recognizer.estimator import Estimator
 from hyperspan.recognizer.explanation import Explanation, explain
 from hyperspan.recognizer.folds import remove_checkpoints
+from hyperspan.recognizer.inputs import Given, check_types, given_units
 from hyperspan.recognizer.learned import Learned
 from hyperspan.recognizer.linear_training import train_linear as _registers_itself  # noqa: F401
 from hyperspan.recognizer.model import batches
@@ -25,12 +27,13 @@ from hyperspan.recognizer.prediction import Prediction, mentions_of, predict, wi
 from hyperspan.recognizer.processes import in_processes
 from hyperspan.recognizer.serialization import read_model, write_model
 from hyperspan.recognizer.settings import Settings, check_number, check_threshold
+from hyperspan.recognizer.sharing import Shared
 from hyperspan.recognizer.summary import summarise
 from hyperspan.recognizer.training import TrainingOptions, learn, prepare, threshold_curve
 from hyperspan.text import Annotator, annotator, as_sentences, split_documents
 
 
-class Recognizer(Learned, Estimator):
+class Recognizer(Learned, Estimator, Shared):
     """Find mentions whose words need not be adjacent and may overlap.
 
     The constructor only stores; `fit` checks. Works with scikit-learn's ``clone`` and ``GridSearchCV``.
@@ -100,6 +103,8 @@ class Recognizer(Learned, Estimator):
         Whether to train a second look at whole mentions. With features it takes about five times as long, and ``auto``
         keeps it if F1 rises by more than its standard error on development data, or on training data by
         cross-validation. With an encoder it costs little, and ``auto`` keeps it if F1 rises on development data.
+    types : list of str, optional
+        The types to learn and to score; mentions of others are left aside. All if not given.
 
     Examples
     --------
@@ -151,6 +156,7 @@ class Recognizer(Learned, Estimator):
         freeze: bool = False,
         save_precision: Literal["float32", "float16"] = "float32",
         rescore: Literal["auto", "on", "off"] = "off",
+        types: Sequence[str] | None = None,
     ) -> None:
         self.structure = structure
         self.max_components = max_components
@@ -185,16 +191,17 @@ class Recognizer(Learned, Estimator):
         self.freeze = freeze
         self.save_precision = save_precision
         self.rescore = rescore
+        self.types = types
         self._missed_columns: set[str] = set()
 
     # Learning
 
     def fit(
         self,
-        sentences: Iterable[Unit],
+        sentences: Iterable[Given],
         y: Sequence[Sequence[Mention]] | None = None,
         *,
-        dev: Iterable[Unit] | None = None,
+        dev: Iterable[Given] | None = None,
         on_iteration: Callable[[Record], bool | None] | None = None,
         dev_every: int = 0,
         checkpoint: str | Path | None = None,
@@ -204,9 +211,9 @@ class Recognizer(Learned, Estimator):
 
         Parameters
         ----------
-        sentences : iterable of Sentence or Document
+        sentences : iterable of Sentence, Document or str
         y : sequence of sequences of Mention, optional
-            The mentions, if the sentences do not carry them.
+            The mentions of each, if they do not carry them: words in a sentence, characters in a document or text.
         dev : iterable of Sentence or Document, optional
             Development data, for the threshold and for ``l2="auto"``.
         on_iteration : callable, optional
@@ -234,7 +241,9 @@ class Recognizer(Learned, Estimator):
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
         with_columns = annotator_named(self.annotator)
         options = TrainingOptions(on_iteration, dev_every, self._checkpoint, resume)
-        train, held_out = prepare(sentences, with_columns, y), prepare(dev or (), with_columns)
+        train = prepare(given_units(sentences, y, self.types), with_columns)
+        check_types(self.types, train)
+        held_out = prepare(given_units(dev or (), types=self.types), with_columns)
         self._model, self._training = learn(settings, with_columns, train, held_out, options)
         return self
 
@@ -244,14 +253,16 @@ class Recognizer(Learned, Estimator):
 
     # Predicting
 
-    def predict(self, sentences: Iterable[Unit]) -> list[list[Mention]]:
-        """Return the mentions of each sentence (or document), each with its probability."""
+    def predict(
+        self, sentences: Iterable[Given], *, decode: str | None = None, threshold: float | None = None
+    ) -> list[list[Mention]]:
+        """Return the mentions of each sentence, document or text, each with its probability; options as in `find`."""
         self._learned()
-        return [list(unit.mentions) for unit in self.annotate(sentences)]
+        return [list(unit.mentions) for unit in self.annotate(sentences, decode=decode, threshold=threshold)]
 
     def annotate(
         self,
-        units: Iterable[Unit],
+        units: Iterable[Given],
         *,
         decode: str | None = None,
         threshold: float | None = None,
@@ -259,17 +270,18 @@ class Recognizer(Learned, Estimator):
     ) -> Iterator[Unit]:
         """Yield sentences or documents with the mentions found in them, in place of those they have.
 
-        Documents are split into sentences first; their mentions come back as characters.
+        Documents are split into sentences first; their mentions come back as characters. A text becomes a document.
 
         Parameters
         ----------
-        units : iterable of Sentence or Document
+        units : iterable of Sentence, Document or str
         decode, threshold
             As in `find`.
         n_workers : int
             How many processes do the work, this one among them. Worth it for many documents.
         """
         check_number("n_workers", n_workers)
+        units = given_units(units)
         if n_workers == 1:
             for unit, sentences, found in self.find_in(units, decode=decode, threshold=threshold):
                 yield with_found(unit, sentences, found)
@@ -281,7 +293,7 @@ class Recognizer(Learned, Estimator):
 
     def find_in(
         self,
-        units: Iterable[Unit],
+        units: Iterable[Given],
         *,
         decode: str | None = None,
         threshold: float | None = None,
@@ -293,6 +305,7 @@ class Recognizer(Learned, Estimator):
         Parameters are those of `find` and `annotate`.
         """
         check_number("n_workers", n_workers)
+        units = given_units(units)
         if n_workers > 1:
             self.check_annotator()
             work = partial(_found_in, decode=decode, threshold=threshold, top=top)
@@ -361,18 +374,18 @@ class Recognizer(Learned, Estimator):
 
     # Scoring
 
-    def evaluate(self, units: Iterable[Unit]) -> Evaluation:
-        """Predict sentences (or documents) and compare with the mentions they have."""
-        gold = list(as_sentences(units))
+    def evaluate(self, units: Iterable[Given], y: Sequence[Sequence[Mention]] | None = None) -> Evaluation:
+        """Predict sentences (or documents) and compare with the mentions they have, or that are given apart.
+
+        Mentions of a document that fit no sentence or word count as missed.
+        """
+        gold = list(as_sentences(given_units(units, y, self.types), Diagnostics("skip")))
         found = [sentence.with_mentions(found.mentions) for sentence, found in zip(gold, self.find(gold), strict=True)]
         return evaluate(gold, found)
 
-    def score(self, sentences: Iterable[Unit], y: Sequence[Sequence[Mention]] | None = None) -> float:
+    def score(self, sentences: Iterable[Given], y: Sequence[Sequence[Mention]] | None = None) -> float:
         """Return the F1 over all mentions."""
-        gold = list(as_sentences(sentences))
-        if y is not None:
-            gold = [sentence.with_mentions(mentions) for sentence, mentions in zip(gold, y, strict=True)]
-        return self.evaluate(gold).all.f1
+        return self.evaluate(sentences, y).all.f1
 
     # Looking inside
 

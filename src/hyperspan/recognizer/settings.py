@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
@@ -81,6 +82,7 @@ class Settings:
     freeze: bool = False
     save_precision: Literal["float32", "float16"] = "float32"
     rescore: Literal["auto", "on", "off"] = "off"
+    types: Sequence[str] | None = None
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -119,6 +121,9 @@ class Settings:
         if self.rescore not in ("auto", "on", "off"):
             raise UsageError(f"rescore is {self.rescore!r}; expected 'auto', 'on' or 'off'")
         check_threshold(self.threshold)
+        is_listed = isinstance(self.types, list | tuple) and all(isinstance(type, str) for type in self.types)
+        if self.types is not None and not (is_listed and self.types):
+            raise UsageError(f"types is {shown(self.types)}; expected a list of names, such as ['Finding'], or None")
         self._check_encoder()
 
     def _check_encoder(self) -> None:

@@ -11,7 +11,7 @@ from hyperspan.errors import LearningError
 from hyperspan.evaluation import evaluate
 from hyperspan.inference import Gold
 from hyperspan.learning import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, Record, ThresholdCurve
-from hyperspan.mentions import Mention, Sentence, Unit
+from hyperspan.mentions import Sentence, Unit
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.prediction import predict
 from hyperspan.recognizer.settings import Settings
@@ -82,15 +82,13 @@ def learn(
     return model, replace(tuned(settings, model, training, dev), annotator=annotator.record())
 
 
-def prepare(
-    units: Iterable[Unit], annotator: Annotator, y: Sequence[Sequence[Mention]] | None = None
-) -> list[Sentence]:
-    """Return sentences with all that features need, and with the mentions given apart if they are.
+def prepare(units: Iterable[Unit], annotator: Annotator) -> list[Sentence]:
+    """Return sentences with all that features need.
 
     Raises
     ------
     LearningError
-        If a sentence is too long, or there are mentions for more or fewer sentences.
+        If a sentence is too long.
     """
     sentences = list(annotator.annotate(as_sentences(units)))
     for sentence in sentences:
@@ -99,11 +97,7 @@ def prepare(
                 f"{sentence.place or repr(sentence.doc)}: a sentence has {len(sentence):,} words; "
                 f"expected at most {LONGEST_SENTENCE:,}. Split it, or leave it out"
             )
-    if y is None:
-        return sentences
-    if len(y) != len(sentences):
-        raise LearningError(f"there are {len(sentences)} sentences, but mentions for {len(y)}")
-    return [sentence.with_mentions(mentions) for sentence, mentions in zip(sentences, y, strict=True)]
+    return sentences
 
 
 def types_of(train: Sequence[Sentence]) -> tuple[str, ...]:

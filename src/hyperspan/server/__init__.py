@@ -6,7 +6,7 @@ Examples
 >>> sentences = [Sentence("blood in stomach".split(), [Mention("Finding", [(0, 3)])])] * 10
 >>> app = create_app({"tiny": Recognizer(max_components=2).fit(sentences)})
 >>> [*app.openapi()["paths"]]
-['/healthz', '/api/model', '/api/predict', '/api/explain', '/api/export', '/api/read-brat']
+['/healthz', '/api/model', '/api/predict', '/api/explain', '/api/export', '/api/read-brat', '/api/brat']
 """
 
 from importlib.util import find_spec

@@ -45,6 +45,7 @@ from hyperspan.server.schemas import (
     OneModelAnswer,
     PredictAnswer,
     PredictRequest,
+    TaggedMention,
 )
 from hyperspan.server.streaming import LINES, Streamed, wants_lines
 from hyperspan.server.tasks import Begun
@@ -75,6 +76,8 @@ class JsonRequest(Request):
 class JsonRoute(APIRoute):
     """A route that takes JSON and nothing else."""
 
+    takes = "application/json"
+
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         """Return what handles a request."""
         handle = super().get_route_handler()
@@ -83,21 +86,27 @@ class JsonRoute(APIRoute):
             if request.method == "POST":
                 request.app.state.executor.check_room()  # before any of the body is read
                 kind = request.headers.get("content-type", "")
-                if kind.split(";")[0].strip().lower() != "application/json":
+                if kind.split(";")[0].strip().lower() != self.takes:
                     seen = quoted(kind) if kind else "not given"
-                    raise ApiError(415, f"the content type is {seen}; expected 'application/json'")
+                    raise ApiError(415, f"the content type is {seen}; expected {self.takes!r}")
             return await handle(JsonRequest(request.scope, request.receive))
 
         return checked
 
 
+class TextRoute(JsonRoute):
+    """A route that takes plain text."""
+
+    takes = "text/plain"
+
+
 def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
     meanings = {
-        400: "The body is not JSON.",
+        400: "The body is not JSON, or not UTF-8.",
         404: "There is no model of that name.",
         408: "The body did not arrive in time.",
         413: "The body is too large.",
-        415: "The content type is not JSON.",
+        415: "The content type is not what is expected.",
         422: "The content is not what is expected.",
         503: "Too much to do, or it took too long; try again later.",
     }
@@ -148,6 +157,7 @@ def create_app(
     app.add_middleware(Middleware, limits=limits, hosts=hosts, token=token)
     add_handlers(app)
     app.include_router(_interface(served, executor, limits))
+    app.include_router(_tagger(served, executor, limits))
     _add_pages(app)
     return app
 
@@ -207,6 +217,36 @@ def _interface(models: Models, executor: Executor, limits: Limits) -> APIRouter:
         """Read a text and its annotations as brat writes them; what is wrong with them is listed, and left out."""
         with executor.slot(_deadline(request)) as slot:
             return _json(await slot.run(tasks.read_brat, given))
+
+    return router
+
+
+def _tagger(models: Models, executor: Executor, limits: Limits) -> APIRouter:
+    router = APIRouter(route_class=TextRoute)
+    body = {"required": True, "content": {"text/plain": {"schema": {"type": "string"}}}}
+
+    @router.post(
+        "/api/brat",
+        responses={200: {"model": dict[str, TaggedMention]}, **_errors(404, *_OF_BODIES)},
+        openapi_extra={"requestBody": body},
+    )
+    async def tag(
+        request: Request,
+        model: str | None = Query(None, description="Which model; the first, if not given."),
+        threshold: float | None = Query(None, gt=0.0, le=1.0, description="As probable as a mention must be."),
+    ) -> Response:
+        """Find mentions in a plain text for brat, which calls this as one of its taggers."""
+        try:
+            text = (await request.body()).decode()
+        except UnicodeDecodeError as error:
+            raise ApiError(400, f"the body is not UTF-8: byte {error.start} ({error.reason})") from None
+        chosen = models.named(model)
+        how = How.of(chosen.recognizer, None, threshold)
+        given = ExportRequest(text=text, model=model, format="jsonl")
+        with executor.slot(_deadline(request)) as slot:
+            pieces, _ = await slot.run(tasks.read_for_export, given, limits)
+            found = [await slot.run(tasks.find_for_export, model, piece, how) for piece in pieces]
+            return _json(await slot.run(tasks.tagged, text, found))
 
     return router
 

@@ -132,6 +132,14 @@ class BratRequest(_Request):
     ann: str
 
 
+class TaggedMention(BaseModel):
+    """A mention as brat wants it from a tagger: its parts in characters, none over the end of a line."""
+
+    type: str
+    offsets: list[tuple[int, int]]
+    texts: list[str]
+
+
 class ErrorAnswer(BaseModel):
     """What went wrong."""
 

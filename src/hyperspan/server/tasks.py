@@ -23,6 +23,7 @@ from hyperspan.server.limits import Limits
 from hyperspan.server.models import Models
 from hyperspan.server.predicting import Answer, How, explanation_answer, find, sentence_answer
 from hyperspan.server.schemas import BratRequest, ExplainRequest, ExportRequest, PredictRequest
+from hyperspan.server.tagger import tagger_answer
 
 Piece = tuple[list[Sentence], list[tuple[Mention, ...]], list[str | None]]
 """Some sentences, their known mentions or none at all, and why each is left out, if it is."""
@@ -110,6 +111,11 @@ def exported(models: Models, given: ExportRequest, pieces: Sequence[bytes]) -> F
     sentences = [sentence for piece in pieces for sentence in pickle.loads(piece)]
     types = models.named(given.model).recognizer.types_
     return export(given.format, Input(sentences, given.text), sentences, types, given.doc)
+
+
+def tagged(models: Models, text: str, pieces: Sequence[bytes]) -> bytes:
+    """Return mentions that were found as brat wants them from a tagger."""
+    return as_json(tagger_answer(text, [sentence for piece in pieces for sentence in pickle.loads(piece)]))
 
 
 def read_brat(models: Models, given: BratRequest) -> bytes:

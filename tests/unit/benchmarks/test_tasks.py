@@ -15,7 +15,7 @@ from benchmarks.data import as_one_type
 from benchmarks.harness import NOT_INSTALLED, Disagreement, Figure, in_turns
 from benchmarks.problem import SEEN_ONLY, problem
 from benchmarks.setting import Setting
-from benchmarks.tasks import TASKS, brown, features, limit, prediction, run, startup, sweeps
+from benchmarks.tasks import TASKS, brown, features, limit, prediction, run, spark, startup, sweeps
 from benchmarks.tasks.lexicon import categories_reference, made_up
 from benchmarks.tasks.training import time_to
 from hyperspan import Sentence, corpora
@@ -256,3 +256,25 @@ def test_an_evaluation_that_is_timed_is_run(tiny):
     made = problem(as_one_type(tiny.data.sentences), "shared", 1, threads=1)
     objective = made.objective(1)
     assert isinstance(in_turns({"": lambda: objective(made.zeros())}, 1)[""], Figure)
+
+
+def test_spark_beside_workers_and_no_note_lost(tiny):
+    if absent := spark._absent():
+        pytest.skip(absent)
+    rows = list(run(tiny, ["spark"]))
+    assert [(row.ours, row.peer) for row in rows] == [
+        ("local[1]", "--workers 1"),
+        ("local[2]", "--workers 2"),
+        ("local[2], one sentence a note", ""),
+    ]
+    assert all(row.agrees for row in rows)
+    assert rows[-1].note == "1,000 notes, 4 of them bad: every one came back, the bad ones as errors"
+
+
+def test_without_spark_workers_stand_alone(tiny, monkeypatch):
+    monkeypatch.setattr(spark, "_absent", lambda: "there is no Java")
+    rows = list(run(tiny, ["spark"]))
+    assert [(row.ours, row.peer, row.note) for row in rows] == [
+        ("--workers 1", "", "there is no Java"),
+        ("--workers 2", "", "there is no Java"),
+    ]

@@ -275,7 +275,37 @@ INLINE_DEFECTS = [
     (21, "overlapping-parts"),
 ]
 
+
+def _bigbio(*entities: dict[str, object], text: str = TEXT, end: int = len(TEXT)) -> str:
+    passage = {"id": "p", "type": "note", "text": [text], "offsets": [[0, end]]}
+    return json.dumps({"document_id": f"d{entities}"[:40], "passages": [passage], "entities": [*entities]})
+
+
+BIGBIO = "\n".join(
+    [
+        _bigbio({"id": "1", "type": "Finding", "offsets": [[3, 8]], "text": ["fever"]}),
+        _bigbio({"id": "2", "type": "Finding", "offsets": [[3, 3]]}),
+        _bigbio({"id": "3", "type": "Finding", "offsets": [[3, 800]]}),
+        _bigbio({"id": "4", "type": "Finding", "offsets": [[3, 8]], "text": ["cough"]}),
+        _bigbio({"id": "5", "type": "Finding", "offsets": "x"}),
+        _bigbio({"id": "6", "type": "Finding", "offsets": [[4, 8]]}),
+        _bigbio({"id": "7"}, end=3),
+        "{nonsense",
+    ]
+)
+
+BIGBIO_DEFECTS = [
+    (2, "empty-part"),
+    (3, "outside"),
+    (4, "text-mismatch"),
+    (5, "malformed"),
+    (6, "inside-token"),
+    (7, "malformed"),
+    (8, "not-json"),
+]
+
 SEEDED = {
+    "bigbio": ({"rows.jsonl": BIGBIO}, "rows.jsonl", BIGBIO_DEFECTS),
     "brat": ({"note.ann": BRAT, "note.txt": TEXT}, "note.ann", BRAT_DEFECTS),
     "jsonl": ({"notes.jsonl": JSONL}, "notes.jsonl", JSONL_DEFECTS),
     "cupt": ({"train.cupt": CUPT}, "train.cupt", CUPT_DEFECTS),
@@ -286,6 +316,7 @@ SEEDED = {
 }
 
 CLEAN = {
+    "bigbio": {"rows.jsonl": BIGBIO.split("\n", 1)[0] + "\n"},
     "brat": {"note.ann": "T1\tFinding 10 15;33 46\tBlood on his tongue\n", "note.txt": TEXT},
     "jsonl": {"notes.jsonl": JSONL.split("\n", 1)[0] + "\n"},
     "cupt": {"train.cupt": CUPT.split("\n\n", 1)[0] + "\n\n"},

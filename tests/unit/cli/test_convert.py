@@ -17,6 +17,7 @@ from hyperspan.errors import CorpusError, UsageError
 from hyperspan.mentions import Document, Mention, Sentence
 
 NAMES = {
+    "bigbio": "notes.json",
     "bioc": "notes.xml",
     "brat": "notes",
     "cupt": "notes.cupt",
@@ -130,7 +131,9 @@ def test_notes_reach_the_person(tmp_path):
     ("name", "content", "what"),
     [
         ("a.ann", "T1\tF 0 2\tno\nT2\tF 3 8\tfever\nR1\tOf Arg1:T1 Arg2:T2\n", "relations"),
-        ("a.ann", "T1\tF 0 2\tno\n#1\tAnnotatorNotes T1\tlook here\n*\tSame T1 T1\n", "equivalences or notes"),
+        ("a.ann", "T1\tF 0 2\tno\n#1\tAnnotatorNotes T1\tlook here\n*\tSame T1 T1\n", "equivalences"),
+        ("a.ann", "T1\tF 0 2\tno\n#1\tAnnotatorNotes T1\tlook here\n*\tSame T1 T1\n", "notes"),
+        ("a.ann", "T1\tF 0 2\tno\nX1\tnobody knows\n", "line 'X1\\tnobody knows'"),
         ("a.jsonl", '{"tokens": ["no"], "doc": "a", "speaker": "x", "mentions": []}\n', "key 'speaker'"),
         (
             "a.cupt",
@@ -281,7 +284,7 @@ def test_skipped_mentions_are_counted_and_widened_ones_kept(tmp_path):
         (("out.odd",), "'out.odd' does not say which format to write"),
         (("out.jsonl", "--split", "80,10,10"), "--split writes a folder, but 'out.jsonl' is the name of a file"),
         (("out", "--split", "80,10"), "the split '80,10' is not three shares that add up to 100"),
-        (("out.jsonl", "--to", "xlsx"), "there is no corpus format 'xlsx'; expected one of bioc"),
+        (("out.jsonl", "--to", "xlsx"), "there is no corpus format 'xlsx'; expected one of bigbio"),
         (("in/notes.jsonl",), "is what is to be read; choose another name for the output"),
     ],
 )

@@ -11,7 +11,14 @@ from hyperspan import Document, Mention, Sentence, corpora
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.mentions import Unit
 
-DOCUMENTS = {"brat": "out", "knowtator": "out", "semeval": "out", "bioc": "a.xml", "jsonl": "a.jsonl"}
+DOCUMENTS = {
+    "brat": "out",
+    "knowtator": "out",
+    "semeval": "out",
+    "bioc": "a.xml",
+    "jsonl": "a.jsonl",
+    "bigbio": "c.json",
+}
 SENTENCES = {"inline": "a.inline", "cupt": "a.cupt", "jsonl": "b.jsonl"}
 FLAVOURS = [*DOCUMENTS.items(), ("bioc", "a.json"), ("bioc", "b.jsonl")]
 

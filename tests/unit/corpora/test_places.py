@@ -25,6 +25,12 @@ FILES = {
         "</passage></document></collection>",
         2,
     ),
+    "bigbio": (
+        "a.jsonl",
+        '\n{"document_id": "a", "passages": [{"text": ["no fever"], "offsets": [[0, 8]]}], '
+        '"entities": [{"id": "1", "type": "F", "offsets": [[3, 8]], "text": ["fever"]}]}\n',
+        2,
+    ),
     "jsonl": ("a.jsonl", '\n{"text": "no fever", "mentions": [{"type": "F", "spans": [[3, 8]]}]}\n', 2),
 }
 

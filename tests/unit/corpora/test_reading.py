@@ -35,7 +35,7 @@ def test_every_format_is_there_under_its_name():
 
 
 def test_an_unknown_format_is_refused():
-    with pytest.raises(FormatError, match="there is no corpus format 'conll'; expected one of bioc, brat, cupt"):
+    with pytest.raises(FormatError, match="there is no corpus format 'conll'; expected one of bigbio, bioc, brat"):
         corpora.format_named("conll")
 
 

@@ -12,7 +12,7 @@ from hyperspan import Document, Mention, Sentence
 from hyperspan.errors import CorpusError, UsageError
 from hyperspan.evaluation import compare, comparisons, evaluate, pairs
 from hyperspan.evaluation.matching import most_partners
-from hyperspan.text import tokenize
+from hyperspan.text import split_sentences, tokenize
 
 
 def sentence(text: str, doc: str = "", place: str = "") -> Sentence:
@@ -172,7 +172,7 @@ def test_documents_match_by_character_and_count_words():
 def test_a_mention_of_white_space_has_no_words_but_still_counts():
     blank = Document("a", "no   pain", [Mention("Finding", [(3, 4)])])
     assert compare(blank, blank, tokenize=tokenize).in_words == {}
-    found = evaluate([blank], [blank], tokenize=tokenize)
+    found = evaluate([blank], [blank], tokenize=tokenize, split=split_sentences)
     assert found.all.tp == found.relaxed.tp == found.by_gap["0"].tp == found.by_overlap["none"].tp == 1
     assert found.words.is_empty
 

@@ -11,7 +11,7 @@ from examples import INFARCTIONS, LACERATION
 from hyperspan import Document, Mention, Sentence
 from hyperspan.diagnostics import LostMention
 from hyperspan.evaluation import Score, Scorer, compare, evaluate
-from hyperspan.text import tokenize
+from hyperspan.text import split_sentences, tokenize
 
 KEYS = [
     "all",
@@ -147,7 +147,7 @@ def test_gaps_of_documents_are_counted_in_words():
     text = "Infarctions either water shed or embolic"
     mention = Mention("Finding", [(0, 11), (text.index("embolic"), len(text))])
     document = Document("a", text, [mention])
-    assert evaluate([document], [document], tokenize=tokenize).by_gap["3-5"] == Score(1, 0, 0)
+    assert evaluate([document], [document], tokenize=tokenize, split=split_sentences).by_gap["3-5"] == Score(1, 0, 0)
 
 
 def test_a_scorer_can_be_asked_at_any_time():

@@ -135,7 +135,7 @@ def test_mentions_can_be_given_apart(trained: Recognizer):
     y = [sentence.mentions for sentence in TINY]
     assert same(Recognizer(**QUICK).fit(bare, y).predict(TINY), Recognizer(**QUICK).fit(TINY).predict(TINY))
     assert trained.score(TEST, [sentence.mentions for sentence in TEST]) == trained.score(TEST)
-    with pytest.raises(LearningError, match="there are 16 sentences, but mentions for 1"):
+    with pytest.raises(LearningError, match="there are 16 sentences or documents, but mentions for 1"):
         Recognizer(**QUICK).fit(bare, y[:1])
 
 

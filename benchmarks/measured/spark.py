@@ -1,0 +1,49 @@
+"""Find mentions under Spark in local mode, in a process of its own: ``python -m benchmarks.measured.spark JSON``.
+
+The session is started and every worker has loaded the model before the clock runs; what is timed reads Parquet, finds
+and counts.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from typing import Any
+
+from hyperspan.arrow import finder
+
+
+def measure(model: str, texts: str, executors: int, rounds: int, longest: int) -> dict[str, Any]:
+    """Return seconds for each round, and what was counted: rows, errors and mentions."""
+    from pyspark.sql import SparkSession
+    from pyspark.sql import functions as of
+
+    spark = (
+        SparkSession.builder.master(f"local[{executors}]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.driver.host", "127.0.0.1")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "1000")
+        .getOrCreate()
+    )
+    spark.sparkContext.setLogLevel("ERROR")
+    find = finder(model, longest=longest)
+    notes = spark.read.parquet(texts).repartition(2 * executors).cache()
+    notes.count()
+    found = notes.mapInArrow(find, find.spark_schema).agg(
+        of.count_distinct("doc").alias("rows"),
+        of.count("error").alias("errors"),
+        of.sum(of.when(of.col("mentions").isNull(), 0).otherwise(of.size("mentions"))).alias("mentions"),
+    )
+    found.collect()
+    seconds = []
+    for _ in range(rounds):
+        begin = time.perf_counter()
+        (row,) = found.collect()
+        seconds.append(time.perf_counter() - begin)
+    spark.stop()
+    return {"seconds": seconds, "rows": row["rows"], "errors": row["errors"], "mentions": row["mentions"]}
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(**json.loads(sys.argv[1]))))

@@ -1,0 +1,48 @@
+"""``hyperspan card``: a model card."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hyperspan.cli.console import say
+
+
+def card(
+    model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - is stdout.")] = Path("-"),
+    name: Annotated[str | None, typer.Option("--name", help="What the model is called; as the file is.")] = None,
+    data: Annotated[
+        str | None, typer.Option("--data", help="What it was trained on, and under which terms: a sentence or more.")
+    ] = None,
+    licence: Annotated[
+        str | None, typer.Option("--licence", help="That of the model, as an identifier: cc-by-4.0.")
+    ] = None,
+    language: Annotated[str | None, typer.Option("--language", help="Of the texts: en.")] = None,
+    use: Annotated[str | None, typer.Option("--use", help="What it is for, and what not.")] = None,
+) -> None:
+    """Write a model card: types, settings, data, scores by view, licence and intended use.
+
+    What only people know is given by options; what is not given is written down as not stated. The front matter is what
+    model hubs read.
+
+    Example: hyperspan card notes.model --licence cc-by-4.0 --data "120 invented reports." -o README.md
+    """
+    from hyperspan.files import writing
+    from hyperspan.recognizer import Recognizer
+
+    written = Recognizer.load(model).card(
+        name=name or model.stem, data=data, licence=licence, language=language, use=use
+    )
+    missing = [option for option, value in (("data", data), ("licence", licence), ("use", use)) if value is None]
+    if str(output) == "-":
+        sys.stdout.write(written)
+    else:
+        with writing(output) as file:
+            file.write(written.encode())
+        say.info(f"wrote {output}")
+    if missing:
+        say.note(f"the card says that {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not stated")

@@ -1,0 +1,163 @@
+"""Models in a folder with their card, and on a model hub (the extra ``hub``)."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from hyperspan.errors import MissingExtraError, ModelError
+from hyperspan.files import writing
+from hyperspan.recognizer.card import CardText, card
+
+if TYPE_CHECKING:
+    from hyperspan.recognizer.recognizer import Recognizer
+
+MODEL_FILE = "hyperspan.model"
+CARD_FILE = "README.md"
+
+AnyShared = TypeVar("AnyShared", bound="Shared")
+
+
+class Shared:
+    """What a recognizer does to be shared: a folder with model and card, that a hub keeps or somebody copies."""
+
+    def card(self: Any, *, repository: str | None = None, **text: str | None) -> str:
+        """Return the model card in Markdown: types, settings, data, scores by view, licence and intended use.
+
+        Parameters
+        ----------
+        repository : str, optional
+            Where the model is shared.
+        **text
+            ``name``, ``data``, ``licence``, ``language`` and ``use`` of `CardText`; what is not given is not stated.
+        """
+        name = text.pop("name", None) or (repository or "model").rsplit("/", 1)[-1]
+        return card(self.summary(), CardText(name, **text), file=MODEL_FILE, repository=repository)
+
+    def save_pretrained(
+        self: Any, folder: str | Path, *, with_names: bool = False, repository: str | None = None, **text: str | None
+    ) -> None:
+        """Write the model and its card to a folder, from which `from_pretrained` reads it.
+
+        Parameters
+        ----------
+        folder : path
+        with_names : bool
+            As in `Recognizer.save`; here they are left out unless asked for, since what is shared is read by others.
+        repository, **text
+            As in `card`.
+        """
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        self.save(folder / MODEL_FILE, with_names=with_names)
+        with writing(folder / CARD_FILE) as file:
+            file.write(self.card(repository=repository, **text).encode())
+
+    def push_to_hub(
+        self: Any,
+        repository: str,
+        *,
+        private: bool = True,
+        token: str | None = None,
+        message: str = "Add a model",
+        with_names: bool = False,
+        api: Any = None,
+        **text: str | None,
+    ) -> str:
+        """Put the model and its card on the model hub; return the address.
+
+        Parameters
+        ----------
+        repository : str
+            ``"owner/name"``; made if it is not there.
+        private : bool
+            Whether a repository that is made is private.
+        token : str, optional
+            As in ``huggingface_hub``; the one of ``hf auth login`` if not given.
+        message : str
+            Of the commit.
+        with_names, **text
+            As in `save_pretrained`.
+        api : HfApi, optional
+            Who talks to the hub.
+
+        Raises
+        ------
+        MissingExtraError
+            If ``huggingface_hub`` is not installed.
+        ModelError
+            If the hub refuses.
+        """
+        hub = _hub()
+        self._learned()  # before anything is made there
+        api = hub.HfApi(token=token) if api is None else api
+        with tempfile.TemporaryDirectory() as folder:
+            self.save_pretrained(folder, with_names=with_names, repository=repository, **text)
+            try:
+                address = api.create_repo(repository, private=private, exist_ok=True)
+                api.upload_folder(repo_id=repository, folder_path=folder, commit_message=message)
+            except (hub.errors.HfHubHTTPError, hub.errors.HFValidationError, OSError) as error:
+                raise ModelError(f"the hub does not take {repository!r}: {error}") from None
+        return str(address)
+
+    @classmethod
+    def from_pretrained(
+        cls: Any,
+        name: str | Path,
+        *,
+        revision: str | None = None,
+        token: str | None = None,
+        cache_dir: str | Path | None = None,
+        local_files_only: bool = False,
+        n_threads: int = 2,
+    ) -> Recognizer:
+        """Read a model from a folder by `save_pretrained`, or from the model hub.
+
+        Only the model file is taken, and nothing in it is run.
+
+        Parameters
+        ----------
+        name : str or path
+            A folder, or ``"owner/name"`` on the hub.
+        revision, token, cache_dir, local_files_only
+            As in ``huggingface_hub.hf_hub_download``.
+        n_threads : int
+            As in `Recognizer.load`.
+
+        Raises
+        ------
+        ModelError
+            If there is no such model, or the file is not one of ours.
+        """
+        folder = Path(name)
+        if folder.is_dir():
+            if not (folder / MODEL_FILE).is_file():
+                raise ModelError(f"{folder} has no {MODEL_FILE!r}; expected a folder by 'save_pretrained'")
+            return cls.load(folder / MODEL_FILE, n_threads=n_threads)  # type: ignore[no-any-return]
+        hub = _hub()
+        try:
+            file = hub.hf_hub_download(
+                str(name),
+                MODEL_FILE,
+                revision=revision,
+                token=token,
+                cache_dir=cache_dir,
+                local_files_only=local_files_only,
+                library_name="hyperspan",
+            )
+        except (hub.errors.HfHubHTTPError, hub.errors.HFValidationError, OSError) as error:
+            reason = str(error).strip().splitlines()[0]
+            raise ModelError(
+                f"{str(name)!r} is no folder here, and the hub does not give {MODEL_FILE!r} of it: {reason}"
+            ) from None
+        return cls.load(file, n_threads=n_threads)  # type: ignore[no-any-return]
+
+
+def _hub() -> Any:
+    try:
+        import huggingface_hub
+        import huggingface_hub.errors
+    except ImportError:
+        raise MissingExtraError("The model hub", "huggingface_hub", "hub") from None
+    return huggingface_hub
