@@ -22,7 +22,7 @@ STEPS = (
     ("inference", "features"),
     ("scoring",),
     ("learning", "ambiguity", "render"),
-    ("recognizer",),
+    ("recognizer", "agreement"),
     ("experiments", "server", "neural", "integrations"),
     ("cli",),
 )
