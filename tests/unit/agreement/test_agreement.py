@@ -102,9 +102,7 @@ def test_documents_that_one_side_lacks_are_named():
 
 def test_different_words_are_an_error_or_left_out():
     other = Sentence(["Infarct", *WORDS[1:]], doc="a")
-    with pytest.raises(
-        CorpusError, match=r"document 'a', sentence 1: token 0 is 'Infarctions' in ann, but 'Infarct'"
-    ):
+    with pytest.raises(CorpusError, match=r"document 'a', sentence 1: token 0 is 'Infarctions' in ann, but 'Infarct'"):
         share({"ann": [ANN], "bob": [other]})
     diagnostics = Diagnostics("skip")
     assert share({"ann": [ANN], "bob": [other]}, diagnostics).documents == ()
