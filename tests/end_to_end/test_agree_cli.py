@@ -66,13 +66,6 @@ def test_tables_are_for_people(run, sides):
     code, out, _ = run(*sides)
     assert code == 0
     for shown in ("ann and bob", "Krippendorff's alpha", "by type", "by document", "discontiguous mentions"):
-        "ann and bob",
-        "Krippendorff's alpha",
-        "by type",
-        "by document",
-        "discontiguous mentions",
-        "boundary",
-    ):
         assert shown in out
 
 

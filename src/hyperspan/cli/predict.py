@@ -14,13 +14,24 @@ from typing import IO, TYPE_CHECKING, Annotated, Any
 import typer
 
 from hyperspan.cli.choices import DecodeOption
-from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, progress, say, tell_of_compiling
+from hyperspan.cli.console import (
+    ExpandOption,
+    FromOption,
+    OnErrorChoice,
+    OnErrorOption,
+    SingularOption,
+    expander,
+    progress,
+    say,
+    tell_of_compiling,
+)
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 from hyperspan.mentions import Document, Mention, Sentence, Unit, to_characters
 
 if TYPE_CHECKING:
     from hyperspan.recognizer import Prediction, Recognizer
+    from hyperspan.text import Expander
 
 
 _CHUNK = 1024 * 1024
@@ -56,6 +67,8 @@ def predict(
     workers: Annotated[
         int, typer.Option("--workers", min=1, help="How many processes share the work, this one among them.")
     ] = 1,
+    expand: ExpandOption = False,
+    singular: SingularOption = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace a folder that is not empty (--format brat).")
     ] = False,
@@ -68,13 +81,18 @@ def predict(
     """
     from hyperspan.recognizer import Recognizer
 
+    expanding = expander(expand, singular)
+    if expand and to in (OutputChoice.TEXT, OutputChoice.HTML):
+        raise UsageError(f"--expand has no place in --format {to.value}; jsonl and brat have one")
     tell_of_compiling()
     diagnostics = Diagnostics(on_error.value)
     recognizer = Recognizer.load(model)
     how: dict[str, Any] = {"decode": decode, "threshold": threshold, "top": top}
     units = _inputs(corpus, format, diagnostics)
     recognizer.check_annotator()
-    results = progress(recognizer.find_in(units, n_workers=workers, **how), "Finding mentions")
+    results: Iterable[Result] = progress(recognizer.find_in(units, n_workers=workers, **how), "Finding mentions")
+    if expanding is not None:
+        results = _expanded(results, expanding)
     if to is OutputChoice.BRAT:
         _write_brat(results, output, diagnostics, overwrite=overwrite)
     else:
@@ -84,6 +102,30 @@ def predict(
 
 
 Result = tuple[Unit, list[Sentence], "list[Prediction]"]
+
+
+def _expanded(results: Iterable[Result], expanding: Expander) -> Iterator[Result]:
+    """Yield results whose mentions carry what they stand for."""
+    from hyperspan.recognizer import with_found
+
+    for unit, sentences, found in results:
+        known = expanding.attributes_of(with_found(unit, sentences, found))
+        yield (
+            unit,
+            sentences,
+            [
+                replace(
+                    here,
+                    mentions=tuple(replace(m, attributes=known[_placed(m, unit, sentence)]) for m in here.mentions),
+                )
+                for sentence, here in zip(sentences, found, strict=True)
+            ],
+        )
+
+
+def _placed(mention: Mention, unit: Unit, sentence: Sentence) -> Mention:
+    """Return a mention of a sentence as it stands in its unit: in characters, if that is a document."""
+    return mention if isinstance(unit, Sentence) else to_characters(mention, sentence.offsets or ())
 
 
 def _inputs(path: Path, format: str | None, diagnostics: Diagnostics) -> Iterator[Unit]:
@@ -173,13 +215,12 @@ def _without_gold(unit: Unit) -> Unit:
 
 
 def _alternatives(unit: Unit, sentence: Sentence, found: Prediction) -> list[dict[str, Any]]:
-    def placed(mention: Mention) -> Mention:
-        return mention if isinstance(unit, Sentence) else to_characters(mention, sentence.offsets or ())
-
     return [
         {
             "prob": prob,
-            "mentions": [{"type": mention.type, "spans": placed(mention).parts} for mention in mentions],
+            "mentions": [
+                {"type": mention.type, "spans": _placed(mention, unit, sentence).parts} for mention in mentions
+            ],
         }
         for prob, mentions in found.alternatives
     ]
