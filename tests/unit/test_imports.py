@@ -23,7 +23,7 @@ STEPS = (
     ("scoring",),
     ("learning", "ambiguity", "render"),
     ("recognizer", "agreement"),
-    ("experiments", "server", "neural", "integrations"),
+    ("annotation", "experiments", "server", "neural", "integrations"),
     ("cli",),
 )
 """What may be imported by what stands below it in this list; what stands side by side keeps to itself."""

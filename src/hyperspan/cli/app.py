@@ -13,6 +13,7 @@ from hyperspan import __version__
 from hyperspan.cli import (
     agree,
     ambiguity,
+    audit,
     brown,
     check,
     convert,
@@ -24,6 +25,7 @@ from hyperspan.cli import (
     features,
     lexicon,
     predict,
+    select,
     serve,
     show,
     stats,
@@ -60,6 +62,8 @@ app.command("stats", rich_help_panel=_CORPORA)(stats.stats)
 app.command("convert", rich_help_panel=_CORPORA)(convert.convert)
 app.command("draw", rich_help_panel=_CORPORA)(draw.draw)
 app.command("agree", rich_help_panel=_ANNOTATION)(agree.agree)
+app.command("select", rich_help_panel=_ANNOTATION)(select.select)
+app.command("audit", rich_help_panel=_ANNOTATION)(audit.audit)
 app.command("features", rich_help_panel=_RESOURCES)(features.features)
 app.command("brown", rich_help_panel=_RESOURCES)(brown.brown)
 app.add_typer(lexicon.app, name="lexicon", rich_help_panel=_RESOURCES)
