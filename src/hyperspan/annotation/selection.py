@@ -38,7 +38,7 @@ class Seen:
     --------
     >>> from hyperspan import Sentence
     >>> one, other = (
-    ...     Candidate(doc, (), (Sentence(text.split()),))
+    ...     Candidate(doc, (), ((Sentence(text.split()),),))
     ...     for doc, text in {"a": "no fever or rash seen", "b": "no fever or rash today"}.items()
     ... )
     >>> seen = Seen()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby, islice
+from itertools import chain, islice
 from math import inf
 from typing import Any
 
@@ -31,13 +31,18 @@ class Candidate:
         Its name.
     units : tuple of Sentence or Document
         As it was read.
-    sentences : tuple of Sentence
-        Its sentences, without mentions.
+    cut : tuple of tuples of Sentence
+        The sentences of each unit, without mentions.
     """
 
     doc: str
     units: tuple[Unit, ...]
-    sentences: tuple[Sentence, ...]
+    cut: tuple[tuple[Sentence, ...], ...]
+
+    @property
+    def sentences(self) -> Iterator[Sentence]:
+        """All sentences, in order."""
+        return chain.from_iterable(self.cut)
 
     @property
     def n_words(self) -> int:
@@ -68,15 +73,17 @@ class Uncertainty:
     predicted: tuple[Unit, ...]
 
 
-def candidates(units: Iterable[Unit]) -> Iterator[Candidate]:
-    """Yield the documents of a corpus; sentences that follow each other under one name are one document."""
-    for doc, together in groupby(units, key=lambda unit: unit.doc):
-        members = tuple(together)
-        sentences: list[Sentence] = []
-        for unit in members:
-            bare = unit.with_mentions(())
-            sentences += split_document(bare) if isinstance(bare, Document) else [bare]
-        yield Candidate(doc, members, tuple(sentences))
+def candidates(units: Iterable[Unit]) -> list[Candidate]:
+    """Return the documents of a corpus, in order of appearance: units of one name are one document."""
+    by_name: dict[str, list[Unit]] = {}
+    for unit in units:
+        by_name.setdefault(unit.doc, []).append(unit)
+    return [Candidate(doc, tuple(members), tuple(map(_cut, members))) for doc, members in by_name.items()]
+
+
+def _cut(unit: Unit) -> tuple[Sentence, ...]:
+    bare = unit.with_mentions(())
+    return tuple(split_document(bare)) if isinstance(bare, Document) else (bare,)
 
 
 def uncertainties(
@@ -88,12 +95,12 @@ def uncertainties(
     """
     per_sentence = _of_sentences(recognizer, (each for one in pool for each in one.sentences), with_margin)
     for candidate in pool:
-        here = list(islice(per_sentence, len(candidate.sentences)))
-        found = iter([Prediction(each.mentions) for each in here])
-        predicted, sentences = [], iter(candidate.sentences)
-        for unit in candidate.units:
-            n = len(split_document(unit.with_mentions(()))) if isinstance(unit, Document) else 1
-            predicted.append(with_found(unit, list(islice(sentences, n)), list(islice(found, n))))
+        here: list[_OfSentence] = []
+        predicted = []
+        for unit, sentences in zip(candidate.units, candidate.cut, strict=True):
+            found = list(islice(per_sentence, len(sentences)))
+            predicted.append(with_found(unit, sentences, [Prediction(each.mentions) for each in found]))
+            here += found
         yield Uncertainty(
             sum(each.errors for each in here),
             sum(each.entropy for each in here),

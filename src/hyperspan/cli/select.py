@@ -220,8 +220,7 @@ def _candidates(path: Path, format: str | None, diagnostics: Diagnostics) -> lis
     from hyperspan import corpora
     from hyperspan.annotation import candidates
 
-    units = corpora.stream(path, format=format, diagnostics=diagnostics)
-    return list(progress(candidates(units), f"Reading {path.name}"))
+    return candidates(progress(corpora.stream(path, format=format, diagnostics=diagnostics), f"Reading {path.name}"))
 
 
 def _write(units: Sequence[Unit], output: Path, to: str | None, overwrite: bool, diagnostics: Diagnostics) -> None:
@@ -289,7 +288,7 @@ def _simulated(
     if not any(sentence.mentions for sentence in scored):
         raise UsageError(f"{gold}: there is no mention in it; expected a corpus with gold mentions to score on")
     sentences = as_sentences(corpora.stream(pool, format=format, diagnostics=diagnostics), diagnostics)
-    candidates = list(progress(in_documents(sentences), f"Reading {pool.name}"))
+    candidates = in_documents(progress(sentences, f"Reading {pool.name}"))
     say.diagnostics(diagnostics)
     steps = simulate(settings, candidates, scored, n_rounds=rounds, n_words=words, seeds=seeds, per_word=per_word)
     return list(progress(steps, "Training and choosing", len(STRATEGIES) * len(seeds) * (rounds + 1)))

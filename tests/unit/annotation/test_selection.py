@@ -15,7 +15,7 @@ TEXTS = {
     "c": "blood in the stomach with an overlying laceration of the mucosa",
     "d": "pupils pinpoint",
 }
-POOL = [Candidate(doc, (), (Sentence(text.split(), doc=doc),)) for doc, text in TEXTS.items()]
+POOL = [Candidate(doc, (), ((Sentence(text.split(), doc=doc),),)) for doc, text in TEXTS.items()]
 
 
 def docs(selection) -> list[str]:

@@ -19,7 +19,7 @@ SETTINGS = {"max_components": 2, "max_iterations": 10}
 def points() -> list[Point]:
     train = demo.generate(24, split="train", unit="sentences")
     dev = demo.generate(4, split="dev", unit="sentences")
-    pool = list(candidates(train))
+    pool = candidates(train)
     return list(simulate(SETTINGS, pool, list(dev), n_rounds=2, n_words=300, seeds=(0,)))
 
 
@@ -66,7 +66,7 @@ def test_the_picture_has_every_curve(points):
 
 
 def test_a_beginning_without_mentions_is_told():
-    pool = list(candidates([Sentence(["no", "fever"], doc=str(number)) for number in range(3)]))
+    pool = candidates(Sentence(["no", "fever"], doc=str(number)) for number in range(3))
     gold = [Sentence(["fever"], [Mention("A", [(0, 1)])])]
     with pytest.raises(LearningError, match="nothing can be learned from the first 2 words: there is no mention"):
         list(simulate(SETTINGS, pool, gold, n_rounds=1, n_words=3))

@@ -92,8 +92,8 @@ def recognizer() -> Recognizer:
 
 
 def test_a_document_is_the_sum_of_its_sentences_and_their_least_margin(recognizer):
-    pool = list(candidates([Document("a", "No blood seen. Blood in stomach."), Sentence(["blood"], doc="b")]))
-    assert [(each.doc, each.n_words, len(each.sentences)) for each in pool] == [("a", 8, 2), ("b", 1, 1)]
+    pool = candidates([Document("a", "No blood seen. Blood in stomach."), Sentence(["blood"], doc="b")])
+    assert [(each.doc, each.n_words, len(list(each.sentences))) for each in pool] == [("a", 8, 2), ("b", 1, 1)]
     whole, alone = uncertainties(recognizer, pool)
     over = recognizer.distribution_over(list(pool[0].sentences))
     assert whole.entropy == pytest.approx(entropies(over).sum())
@@ -109,12 +109,12 @@ def test_a_document_is_the_sum_of_its_sentences_and_their_least_margin(recognize
 def test_gold_mentions_of_the_pool_are_not_looked_at(recognizer):
     gold = Sentence(["no", "blood", "seen"], [Mention("Finding", [(2, 3)])], doc="a")
     with_gold, without = (
-        list(uncertainties(recognizer, list(candidates([unit])))) for unit in (gold, gold.with_mentions(()))
+        list(uncertainties(recognizer, candidates([unit]))) for unit in (gold, gold.with_mentions(()))
     )
     assert with_gold[0].errors == without[0].errors
     assert with_gold[0].predicted == without[0].predicted
 
 
 def test_an_empty_document_is_certain(recognizer):
-    (found,) = uncertainties(recognizer, list(candidates([Document("a", "")])))
+    (found,) = uncertainties(recognizer, candidates([Document("a", "")]))
     assert (found.errors, found.entropy, found.margin) == (0, 0, inf)
