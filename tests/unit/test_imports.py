@@ -23,8 +23,8 @@ STEPS = (
     ("inference", "features"),
     ("scoring",),
     ("learning", "ambiguity", "render"),
-    ("recognizer",),
-    ("experiments", "server", "neural", "integrations"),
+    ("recognizer", "agreement"),
+    ("annotation", "experiments", "server", "neural", "integrations"),
     ("arrow",),
     ("cli",),
 )

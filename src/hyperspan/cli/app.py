@@ -12,7 +12,9 @@ import typer
 from hyperspan import __version__
 from hyperspan.cli import (
     adapt,
+    agree,
     ambiguity,
+    audit,
     brown,
     card,
     check,
@@ -25,6 +27,7 @@ from hyperspan.cli import (
     features,
     lexicon,
     predict,
+    select,
     serve,
     show,
     stats,
@@ -46,6 +49,7 @@ app = typer.Typer(
 )
 
 _MODELS, _CORPORA, _RESOURCES = "Models", "Corpora", "Features and their resources"
+_ANNOTATION = "Annotation"
 
 app.command("demo", rich_help_panel=_MODELS)(demo.demo)
 app.command("train", rich_help_panel=_MODELS)(train.train)
@@ -61,6 +65,9 @@ app.command("check", rich_help_panel=_CORPORA)(check.check)
 app.command("stats", rich_help_panel=_CORPORA)(stats.stats)
 app.command("convert", rich_help_panel=_CORPORA)(convert.convert)
 app.command("draw", rich_help_panel=_CORPORA)(draw.draw)
+app.command("agree", rich_help_panel=_ANNOTATION)(agree.agree)
+app.command("select", rich_help_panel=_ANNOTATION)(select.select)
+app.command("audit", rich_help_panel=_ANNOTATION)(audit.audit)
 app.command("features", rich_help_panel=_RESOURCES)(features.features)
 app.command("brown", rich_help_panel=_RESOURCES)(brown.brown)
 app.add_typer(lexicon.app, name="lexicon", rich_help_panel=_RESOURCES)

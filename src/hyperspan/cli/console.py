@@ -19,6 +19,8 @@ from hyperspan.diagnostics import Diagnostics
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from hyperspan.text import Expander
+
 DEBUG = "HYPERSPAN_DEBUG"
 
 _MOST_SHOWN = 5
@@ -47,6 +49,16 @@ OnErrorOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+ExpandOption = Annotated[
+    bool,
+    typer.Option(
+        "--expand", help="Say what each mention stands for (its words without the gap), and which are a group."
+    ),
+]
+SingularOption = Annotated[
+    bool,
+    typer.Option("--singular", help="With --expand: nouns that a group shares in the singular; needs a lemmatiser."),
+]
 DiscontiguousOption = Annotated[
     bool, typer.Option("--discontiguous-only", help="Only sentences with a discontiguous mention.")
 ]
@@ -163,6 +175,20 @@ def stdout() -> Console:
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def expander(expand: bool, singular: bool) -> Expander | None:
+    """Return what --expand and --singular ask for, or None."""
+    from hyperspan.errors import UsageError
+    from hyperspan.text import Expander
+
+    if singular and not expand:
+        raise UsageError("--singular says how --expand writes phrases; give both")
+    if not expand:
+        return None
+    made = Expander(singular)
+    made.check()
+    return made
 
 
 def tell_of_compiling() -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,10 +14,13 @@ from hyperspan import corpora
 from hyperspan.cli.console import (
     CorpusArgument,
     DiscontiguousOption,
+    ExpandOption,
     FromOption,
     JsonOption,
     OnErrorChoice,
     OnErrorOption,
+    SingularOption,
+    expander,
     notes_of,
     print_json,
     progress,
@@ -29,6 +32,9 @@ from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
 from hyperspan.files import is_stream
 from hyperspan.mentions import Document, Sentence, Unit
+
+if TYPE_CHECKING:
+    from hyperspan.text import Expander
 
 
 def convert(
@@ -44,6 +50,8 @@ def convert(
         typer.Option("--split", help="Cut into train, dev and test by document, in percent: 80,10,10."),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", help="Which documents go where under --split.")] = 0,
+    expand: ExpandOption = False,
+    singular: SingularOption = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a folder that is not empty.")] = False,
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
@@ -65,6 +73,7 @@ def convert(
         discontiguous_only=discontiguous_only,
         shares=split,
         seed=seed,
+        expander=expander(expand, singular),
         overwrite=overwrite,
         diagnostics=diagnostics,
     )
@@ -89,12 +98,13 @@ def convert_corpus(
     discontiguous_only: bool = False,
     shares: str | None = None,
     seed: int = 0,
+    expander: Expander | None = None,
     overwrite: bool = False,
     diagnostics: Diagnostics | None = None,
 ) -> dict[str, Any]:
     """Write a corpus in another format and return what was written, as plain data.
 
-    Parameters are those of the command; ``shares`` is its ``--split``.
+    Parameters are those of the command; ``shares`` is its ``--split``, ``expander`` its ``--expand``.
     """
     from hyperspan.corpora.splitting import parse_shares
     from hyperspan.corpora.writing import format_of_output, writable
@@ -106,7 +116,7 @@ def convert_corpus(
         raise UsageError(f"--split writes a folder, but {output.name!r} is the name of a file; leave out the suffix")
     _refuse_itself(corpus, output)
     source, items = corpora.find_items(corpus, format)
-    job = _Job(source, target, discontiguous_only, diagnostics)
+    job = _Job(source, target, discontiguous_only, diagnostics, expander)
     in_splits = any(item.split for item in items)
     if percent is not None:
         corpora.write_splits(
@@ -139,7 +149,15 @@ def _refuse_itself(corpus: Path, output: Path) -> None:
 class _Job:
     """Brings units into a shape that a format can hold, and counts them."""
 
-    def __init__(self, source: Format, target: Format, discontiguous_only: bool, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self,
+        source: Format,
+        target: Format,
+        discontiguous_only: bool,
+        diagnostics: Diagnostics,
+        expander: Expander | None = None,
+    ) -> None:
+        self.expander = expander
         self.source = source
         self.target = target
         self.discontiguous_only = discontiguous_only
@@ -162,6 +180,8 @@ class _Job:
             units = as_sentences(units, self.diagnostics)
         elif self.target.units == (Document,):
             units = as_documents(units, self.diagnostics)
+        if self.expander is not None:
+            units = map(self.expander.expand, units)
         for unit in units:
             self.kinds[type(unit)] += 1
             self.mentions += len(unit.mentions)

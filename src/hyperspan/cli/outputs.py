@@ -17,9 +17,13 @@ from hyperspan.mentions import Document, Mention, Sentence, Unit, to_characters
 
 if TYPE_CHECKING:
     from hyperspan.recognizer import Prediction
+    from hyperspan.text import Expander
 
 DRAWINGS = {".txt": "text", ".html": "html", ".htm": "html", ".svg": "svg"}
 """What is drawn, by suffix."""
+
+HOLD_PHRASES = ("jsonl", "brat")
+"""The formats in which a mention can say what it stands for."""
 
 Result = tuple[Unit, list[Sentence], "list[Prediction]"]
 
@@ -56,12 +60,22 @@ class Written:
         Keep the mentions that a unit had beside those that were found.
     diagnostics : Diagnostics
         Takes what a format cannot hold.
+    expander : Expander, optional
+        Says what each mention stands for.
     """
 
-    def __init__(self, results: Iterable[Result], *, keep_gold: bool, diagnostics: Diagnostics) -> None:
+    def __init__(
+        self,
+        results: Iterable[Result],
+        *,
+        keep_gold: bool,
+        diagnostics: Diagnostics,
+        expander: Expander | None = None,
+    ) -> None:
         self.results = results
         self.keep_gold = keep_gold
         self.diagnostics = diagnostics
+        self.expander = expander
         self.counts: Counter[str] = Counter()
 
     def units(self) -> Iterator[Unit]:
@@ -110,7 +124,7 @@ class Written:
             for mention in unit.mentions:
                 both[mention] = replace(mention, prob=both[mention].prob) if mention in both else mention
             made = made.with_mentions(both.values())
-        return made
+        return made if self.expander is None else self.expander.expand(made)
 
     def _count(self, unit: Unit, sentences: list[Sentence], n_mentions: int) -> None:
         self.counts["documents"] += isinstance(unit, Document)

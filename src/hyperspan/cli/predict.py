@@ -8,9 +8,18 @@ from typing import Annotated, Any
 import typer
 
 from hyperspan.cli.choices import DecodeOption
-from hyperspan.cli.console import OnErrorChoice, OnErrorOption, progress, say, tell_of_compiling
+from hyperspan.cli.console import (
+    ExpandOption,
+    OnErrorChoice,
+    OnErrorOption,
+    SingularOption,
+    expander,
+    progress,
+    say,
+    tell_of_compiling,
+)
 from hyperspan.cli.inputs import read_inputs
-from hyperspan.cli.outputs import Written, output_format, output_formats, write_output
+from hyperspan.cli.outputs import HOLD_PHRASES, Written, output_format, output_formats, write_output
 from hyperspan.corpora import formats
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
@@ -49,6 +58,8 @@ def predict(
     workers: Annotated[
         int, typer.Option("--workers", min=1, help="How many processes share the work, this one among them.")
     ] = 1,
+    expand: ExpandOption = False,
+    singular: SingularOption = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a folder that is not empty.")] = False,
     format: Annotated[
         str | None,
@@ -68,6 +79,9 @@ def predict(
     chosen = output_format(output, to)
     if top and chosen != "jsonl":
         raise UsageError(f"--top is {top}, but the format {chosen!r} holds no other structures; expected jsonl")
+    expanding = expander(expand, singular)
+    if expand and chosen not in HOLD_PHRASES:
+        raise UsageError(f"--expand has no place in the format {chosen!r}; expected {' or '.join(HOLD_PHRASES)}")
     tell_of_compiling()
     diagnostics = Diagnostics(on_error.value)
     recognizer = Recognizer.load(model)
@@ -75,7 +89,7 @@ def predict(
     units = read_inputs(inputs, format, diagnostics, keep_gold=keep_gold)
     recognizer.check_annotator()
     results = progress(recognizer.find_in(units, n_workers=workers, **how), "Finding mentions")
-    written = Written(results, keep_gold=keep_gold, diagnostics=diagnostics)
+    written = Written(results, keep_gold=keep_gold, diagnostics=diagnostics, expander=expanding)
     write_output(written, output, chosen, types=recognizer.types_, overwrite=overwrite)
     say.diagnostics(diagnostics)
     if str(output) != "-":

@@ -2,8 +2,9 @@
 
 ``T1<tab>Finding 10 16;23 27<tab>lesion skin`` is a mention: half-open offsets in Unicode characters (a carriage return
 counts), fragments in any order. Attributes (``A``, ``M``) and normalisations (``N``) of a mention become its
-attributes, a note ``prob=0.81`` its probability. Relations, events, equivalences, notes and lines we do not know are
-kept, and written back as they were.
+attributes, a note ``prob=0.81`` its probability; what brat's attributes cannot hold is a note too: the phrase that a
+mention stands for (``expanded=left kidneys``), its ``group``, the ``annotators`` who have it. Relations, events,
+equivalences, notes and lines we do not know are kept, and written back as they were.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from pathlib import Path
 
 from hyperspan.corpora.brat_configuration import Configuration
 from hyperspan.corpora.brat_lines import (
+    NOTE,
+    NOTED,
     PROB,
     WORD,
     CoveredText,
@@ -248,7 +251,10 @@ def _statements(mention: Mention, known: set[Statement], diagnostics: Diagnostic
         values = value if isinstance(value, tuple | list) else (value,)
         for single in values or (value,):
             statement = (name, single if isinstance(single, str | bool) else _as_text(single))
-            if statement in known or _is_writable(statement):
+            is_note = name in NOTED and statement not in known
+            if is_note:
+                statement = (f"{NOTE}{name}", statement[1])
+            if statement in known or (_is_notable(statement[1]) if is_note else _is_writable(statement)):
                 yield statement
             else:
                 message = f"attribute {quoted(name)} has the value {quoted(single)}; brat holds single words and True"
@@ -262,16 +268,22 @@ def _statements(mention: Mention, known: set[Statement], diagnostics: Diagnostic
 
 def _is_held(name: str, value: object) -> bool:
     """Whether an attribute comes back as it is; what cannot be written at all is reported elsewhere."""
+    if name == "group":
+        return type(value) is int and value >= 0
     if isinstance(value, tuple | list):
-        is_list = len(value) > 1 or name == "normalisations"
+        is_list = len(value) > 1 or name in ("annotators", "normalisations")
         return (
             is_list and len(set(map(repr, value))) == len(value) and all(isinstance(one, str | bool) for one in value)
         )
-    return isinstance(value, str | bool) and name != "normalisations"
+    return isinstance(value, str | bool) and name not in ("annotators", "normalisations")
 
 
 def _as_text(value: object) -> str:
     return str(value) if isinstance(value, int | float) else ""
+
+
+def _is_notable(value: object) -> bool:
+    return isinstance(value, str) and value == value.strip() != "" and not _ANY_LINE_BREAK.search(value)
 
 
 def _is_writable(statement: Statement) -> bool:
@@ -314,6 +326,8 @@ class _NewLines:
         name, value = statement
         if name == PROB:
             self._lines.append(f"{self._free_id('#')}\tAnnotatorNotes {target}\tprob={value!r}")
+        elif name.startswith(NOTE):
+            self._lines.append(f"{self._free_id('#')}\tAnnotatorNotes {target}\t{name[1:]}={value}")
         elif value is True:
             self._lines.append(f"{self._free_id('A')}\t{name} {target}")
         elif reference := _reference(name, str(value)):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from pathlib import Path
 
+from hyperspan.corpora.brat_lines import NOTED
 from hyperspan.mentions import Unit
 
 NAME = "annotation.conf"
@@ -43,6 +44,8 @@ class Configuration:
         for mention in unit.mentions:
             self._types.add(mention.type)
             for name, value in mention.attributes.items():
+                if name in NOTED:
+                    continue
                 self._values[name].update([] if isinstance(value, bool) else [str(value)])
 
     def text(self) -> str:

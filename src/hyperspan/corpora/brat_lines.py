@@ -21,6 +21,9 @@ _MENTION = re.compile(r"(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18
 _ARGUMENT = re.compile(r"[^\s:]+:([^\s:]+)")
 _NORMALISATION = re.compile(r"\S+ (\S+) ([^\s:]+):(\S+)")
 _PROB = re.compile(r"prob=([0-9](?:\.[0-9]{1,30})?(?:e-[0-9]{1,3})?)")
+_NOTE = re.compile(r"(annotators|expanded|group)=(.+)")
+_NUMBER = re.compile(r"[0-9]{1,18}")
+_LISTS = ("normalisations", " annotators")
 _BLANK = re.compile(r"\s")
 _LINE_BREAK = re.compile(r"[\r\n]")
 
@@ -35,6 +38,12 @@ WORD = re.compile(r"\S+")
 
 PROB = ""
 """The name under which a line states the probability; no attribute has an empty name."""
+
+NOTED = ("annotators", "expanded", "group")
+"""Attributes that are written as notes, ``expanded=left kidneys``: brat's own attributes hold single words."""
+
+NOTE = " "
+"""What a statement's name begins with if it is made in a note; no attribute has a blank in its name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +101,11 @@ def _complete(mention: Mention, statements: Iterable[Statement]) -> Mention:
         return mention
     prob = next((value for value in values.pop(PROB, ()) if isinstance(value, float)), None)
     attributes: dict[str, Any] = {
-        name: tuple(several) if name == "normalisations" or len(several) > 1 else next(iter(several))
+        name.removeprefix(NOTE): tuple(several) if name in _LISTS or len(several) > 1 else next(iter(several))
         for name, several in values.items()
     }
+    if isinstance(group := attributes.get("group"), str) and _NUMBER.fullmatch(group) and f"{NOTE}group" in values:
+        attributes["group"] = int(group)
     return replace(mention, prob=prob, attributes=attributes or NOTHING)
 
 
@@ -297,9 +308,14 @@ def _parse_note(line: Line, columns: list[str]) -> Line:
     words = columns[1].split()
     if len(words) != 2:
         raise _Malformed(f"{quoted(columns[1])} is no note; expected '#1<tab>AnnotatorNotes T1<tab>text'")
-    prob = _PROB.fullmatch(columns[2].strip()) if len(columns) == 3 else None
-    stated = prob is not None and float(prob[1]) <= 1.0
-    return replace(line, targets=(words[1],), statement=(PROB, float(prob[1])) if prob and stated else None)
+    return replace(line, targets=(words[1],), statement=_noted(columns[2].strip()) if len(columns) == 3 else None)
+
+
+def _noted(text: str) -> Statement | None:
+    """Return what a note says of a mention, if we understand it."""
+    if prob := _PROB.fullmatch(text):
+        return (PROB, float(prob[1])) if float(prob[1]) <= 1.0 else None
+    return (f"{NOTE}{note[1]}", note[2]) if (note := _NOTE.fullmatch(text)) else None
 
 
 _PARSERS: Mapping[str, Callable[[Line, list[str]], Line]] = {

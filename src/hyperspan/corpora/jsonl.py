@@ -2,7 +2,8 @@
 
 ``{"doc": id, "tokens": [...], "mentions": [{"type": t, "spans": [[start, end], ...]}]}`` with token spans, or
 ``"text"`` instead of ``"tokens"`` with character spans. Optional: ``"attributes"``, ``"pos"``, ``"columns"`` (further
-values per token), ``"offsets"`` (characters of each token), and per mention ``"attributes"`` and ``"prob"``;
+values per token), ``"offsets"`` (characters of each token), and per mention ``"attributes"``, ``"prob"``,
+``"expanded"`` (the phrase it stands for) and ``"group"`` (a number that mentions which share a part have in common);
 ``"relations"``, ``"events"``, ``"equivalences"`` and ``"notes"`` as in `hyperspan.corpora.links`, which refer to the
 ``"id"`` of mentions. Keys that are not ours are kept and written back.
 """
@@ -26,6 +27,8 @@ from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Unit
 _OF_DOCUMENTS = frozenset({"doc", "text", "mentions", "attributes"})
 _OF_SENTENCES = frozenset({"doc", "tokens", "mentions", "attributes", "pos", "columns", "offsets"})
 _OF_MENTIONS = frozenset({"type", "spans", "prob", "attributes"})
+_BESIDE = {"expanded": str, "group": int}
+"""Attributes of mentions that stand beside their type and spans."""
 _OF_OTHERS = frozenset(
     [
         "annotation",
@@ -172,7 +175,9 @@ def _mentions(
             continue
         if mention is not None:
             mentions.append((mention, number))
-            if extra := _without(entry, _OF_MENTIONS):
+            if extra := {
+                key: value for key, value in _without(entry, _OF_MENTIONS).items() if not _is_beside(key, value)
+            }:
                 of_mentions.setdefault(mention, extra)
     extra = _without(record, ours)
     ids = {mention: keys["id"] for mention, keys in of_mentions.items() if isinstance(keys.get("id"), str)}
@@ -197,8 +202,18 @@ def _mention(entry: Any, length: int, path: Path, number: int, diagnostics: Diag
         path=path,
         line=number,
         prob=_prob(entry.get("prob")),
-        attributes=_typed(entry, "attributes", dict, NOTHING),
+        attributes=_attributes(entry),
     )
+
+
+def _attributes(entry: dict[str, Any]) -> Mapping[str, Any]:
+    attributes: Mapping[str, Any] = _typed(entry, "attributes", dict, NOTHING)
+    beside = {name: entry[name] for name in _BESIDE if _is_beside(name, entry.get(name))}
+    return {**attributes, **beside} if beside else attributes
+
+
+def _is_beside(name: str, value: object) -> bool:
+    return type(value) is _BESIDE.get(name)
 
 
 def _without(record: dict[str, Any], ours: frozenset[str]) -> dict[str, Any]:
@@ -293,8 +308,11 @@ def _mention_record(mention: Mention, extra: Mapping[str, Any]) -> dict[str, Any
     record: dict[str, Any] = {"type": mention.type, "spans": mention.parts}
     if mention.prob is not None:
         record["prob"] = mention.prob
-    if mention.attributes:
-        record["attributes"] = dict(mention.attributes)
+    attributes = dict(mention.attributes)
+    beside = {name: attributes.pop(name) for name in _BESIDE if _is_beside(name, attributes.get(name))}
+    if attributes:
+        record["attributes"] = attributes
+    record.update(beside)
     record.update(extra)
     return record
 

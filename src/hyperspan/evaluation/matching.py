@@ -105,7 +105,17 @@ def _in_words(unit: Unit, mentions: set[Mention], tokenize: Tokenize | None) -> 
             f"document {quoted(unit.doc)} has character offsets, but gaps and overlaps are counted in words; "
             "say what the words are, for example with tokenize=hyperspan.text.tokenize"
         )
-    offsets = tokenize(unit.text) if mentions else ()
+    return words_of(mentions, tokenize(unit.text) if mentions else ())
+
+
+def words_of(mentions: Iterable[Mention], offsets: Sequence[Span]) -> dict[Mention, Mention]:
+    """Return mentions of a text with the words they touch, given where these stand; not those that touch none.
+
+    Examples
+    --------
+    >>> words_of([Mention("Finding", [(3, 7), (10, 14)])], [(0, 2), (3, 8), (9, 14)])
+    {Mention(type='Finding', parts=((3, 7), (10, 14)), prob=None): Mention(type='Finding', parts=((1, 3),), prob=None)}
+    """
     in_words = {}
     for mention in mentions:
         spans: list[Span] = []
@@ -173,12 +183,22 @@ def _partner(unit: Unit, rest: Iterator[Unit], waiting: dict[str, deque[Unit]]) 
 
 
 def _has_made_up_name(unit: Unit) -> bool:
-    """Say whether a reader named the unit after file and number, for want of a name: ``gold:12`` in ``gold.jsonl``."""
+    return name_in_file(unit) != unit.doc
+
+
+def name_in_file(unit: Unit) -> str:
+    """Return the name of a document; of one that a reader named after its file, for want of a name, only the number.
+
+    Examples
+    --------
+    >>> name_in_file(Sentence(["fever"], doc="gold-00012", place="corpus/gold.jsonl:12"))
+    '-00012'
+    """
     match = _MADE_UP.fullmatch(unit.doc)
     if match is None or not unit.place:
-        return False
+        return unit.doc
     path = PurePath(re.sub(r":\d+$", "", unit.place)).with_suffix("").as_posix()
-    return path == match[1] or path.endswith(f"/{match[1]}")
+    return unit.doc[match.end(1) :] if path == match[1] or path.endswith(f"/{match[1]}") else unit.doc
 
 
 def _no_partner(unit: Unit, number: int, waiting: Mapping[str, Sequence[Unit]]) -> CorpusError:
@@ -191,44 +211,51 @@ def _no_partner(unit: Unit, number: int, waiting: Mapping[str, Sequence[Unit]]) 
 
 
 def _check_same(gold: Unit, predicted: Unit, number: int) -> None:
-    if isinstance(gold, Sentence) and isinstance(predicted, Sentence):
-        if gold.tokens == predicted.tokens:
-            return
-        what = "tokens"
-        difference = _token_difference(gold.tokens, predicted.tokens)
-    elif isinstance(gold, Document) and isinstance(predicted, Document):
-        if gold.text == predicted.text:
-            return
-        what = "text"
-        difference = _text_difference(gold.text, predicted.text)
-    else:
-        have = {Sentence: "tokens", Document: "text with character offsets"}
+    difference = difference_of(gold, predicted, "gold", "the prediction")
+    if difference is None:
+        return
+    if type(gold) is not type(predicted):
         raise CorpusError(
-            f"gold and prediction differ at {_kind(gold)} {number}, {_where(gold)}: gold has {have[type(gold)]}, but "
-            f"the prediction has {have[type(predicted)]}. 'hyperspan convert' brings one into the form of the other."
+            f"gold and prediction differ at {_kind(gold)} {number}, {_where(gold)}: {difference}. "
+            "'hyperspan convert' brings one into the form of the other."
         )
+    what = "tokens" if isinstance(gold, Sentence) else "text"
     raise CorpusError(
         f"gold and prediction differ at {_kind(gold)} {number}, {_where(gold, predicted)}: {difference}. "
         f"Both must have the same {what}: predict on the gold corpus itself."
     )
 
 
-def _token_difference(gold: Sequence[str], predicted: Sequence[str]) -> str:
-    at = _first_difference(gold, predicted)
-    if at == min(len(gold), len(predicted)):
-        return f"gold has {len(gold)} tokens, but the prediction {len(predicted)}"
-    return f"token {at} is {quoted(gold[at])} in gold, but {quoted(predicted[at])} in the prediction"
+def difference_of(one: Unit, other: Unit, first: str, second: str) -> str | None:
+    """Say where the tokens or texts of two sides differ, given what the sides are called; None if they do not.
+
+    Examples
+    --------
+    >>> difference_of(Sentence(["no", "fever"]), Sentence(["no", "pain"]), "ann", "bob")
+    "token 1 is 'fever' in ann, but 'pain' in bob"
+    """
+    if isinstance(one, Sentence) and isinstance(other, Sentence):
+        return _sequence_difference(one.tokens, other.tokens, first, second)
+    if isinstance(one, Document) and isinstance(other, Document):
+        return _sequence_difference(one.text, other.text, first, second)
+    have = {Sentence: "tokens", Document: "text with character offsets"}
+    return f"{first} has {have[type(one)]}, but {second} has {have[type(other)]}"
 
 
-def _text_difference(gold: str, predicted: str) -> str:
-    at = _first_difference(gold, predicted)
-    if at == min(len(gold), len(predicted)):
-        return f"gold has {len(gold)} characters, but the prediction {len(predicted)}"
-    here = slice(at, at + _SHOWN)
-    return (
-        f"at character {at} the text goes on with {quoted(gold[here])} in gold, "
-        f"but with {quoted(predicted[here])} in the prediction"
-    )
+def _sequence_difference(one: Sequence[str], other: Sequence[str], first: str, second: str) -> str | None:
+    if one == other:
+        return None
+    at = _first_difference(one, other)
+    if at == min(len(one), len(other)):
+        what = "characters" if isinstance(one, str) else "tokens"
+        return f"{first} has {len(one)} {what}, but {second} {len(other)}"
+    if isinstance(one, str):
+        here = slice(at, at + _SHOWN)
+        return (
+            f"at character {at} the text goes on with {quoted(one[here])} in {first}, "
+            f"but with {quoted(other[here])} in {second}"
+        )
+    return f"token {at} is {quoted(one[at])} in {first}, but {quoted(other[at])} in {second}"
 
 
 def _first_difference(one: Sequence[str], other: Sequence[str]) -> int:

@@ -1,6 +1,7 @@
 """From text to sentences of tokens, with character offsets kept exactly; and annotators."""
 
 from hyperspan.text.annotators import Annotator, annotator, installed_annotators
+from hyperspan.text.expansion import Expander, groups_of
 from hyperspan.text.marks import is_mark, normal_form
 from hyperspan.text.notes import NOTE_TYPES, note_type
 from hyperspan.text.pipeline import (
@@ -18,11 +19,13 @@ from hyperspan.text.tokens import tokenize
 __all__ = [
     "NOTE_TYPES",
     "Annotator",
+    "Expander",
     "Section",
     "annotator",
     "as_documents",
     "as_sentences",
     "find_sections",
+    "groups_of",
     "installed_annotators",
     "is_mark",
     "join_sentences",

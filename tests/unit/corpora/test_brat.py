@@ -518,3 +518,31 @@ def test_the_text_of_mentions_is_compared_without_white_space():
     for spans, recorded in (("0 2;4 9", "no feve"), ("4 22", "fever and"), ("0 2", "ye"), ("2 4", "x")):
         with pytest.raises(CorpusError, match="the text at the offsets is"):
             brat.document_of("a", text, f"T1\tX {spans}\t{recorded}\n")
+
+
+def test_what_brat_attributes_cannot_hold_is_a_note(tmp_path):
+    attributes = {"expanded": "left kidneys", "group": 1, "annotators": ("ann b",)}
+    document = Document("a", "left and right kidneys", [Mention("A", [(0, 4), (15, 22)], attributes=attributes)])
+    corpora.write([document], tmp_path / "out", format="brat")
+    notes = (tmp_path / "out" / "a.ann").read_text("utf-8")
+    for note in ("expanded=left kidneys", "group=1", "annotators=ann b"):
+        assert f"\tAnnotatorNotes T1\t{note}\n" in notes
+    assert "expanded" not in (tmp_path / "out" / "annotation.conf").read_text("utf-8")
+    (again,) = corpora.stream(tmp_path / "out")
+    assert dict(again.mentions[0].attributes) == attributes
+    changed = again.with_mentions([Mention("A", [(0, 4), (15, 22)], attributes={"expanded": "left kidney"})])
+    corpora.write([changed], tmp_path / "changed", format="brat")
+    assert (tmp_path / "changed" / "a.ann").read_text("utf-8").count("AnnotatorNotes") == 1
+
+
+def test_other_notes_and_attributes_named_like_ours_stay_as_they_are():
+    annotations = "T1\tA 0 4\tleft\nA1\tgroup T1 7\n#1\tAnnotatorNotes T1\tseen=yes\n#2\tAnnotatorNotes T1\tgroup=\n"
+    document = brat.document_of("a", "left", annotations)
+    assert dict(document.mentions[0].attributes) == {"group": "7"}
+    assert brat.annotations_of(document, Diagnostics()) == annotations
+
+
+def test_a_phrase_over_two_lines_is_no_note(tmp_path):
+    document = Document("a", "left", [Mention("A", [(0, 4)], attributes={"expanded": "left\nkidneys"})])
+    with pytest.raises(CorpusError, match="attribute 'expanded' has the value"):
+        corpora.write([document], tmp_path / "out", format="brat")

@@ -192,3 +192,23 @@ def test_lines_are_streamed(tmp_path):
     path = put(tmp_path, SENTENCE, DOCUMENT)
     units = corpora.stream(path, format="jsonl", diagnostics=Diagnostics())
     assert next(units).doc == "a"
+
+
+def test_the_phrase_and_the_group_stand_beside_the_type(tmp_path):
+    line = (
+        '{"doc":"a","tokens":["left"],"mentions":[{"type":"A","spans":[[0,1]],"expanded":"left kidneys","group":1}]}\n'
+    )
+    (tmp_path / "a.jsonl").write_text(line, encoding="utf-8")
+    (sentence,) = corpora.stream(tmp_path / "a.jsonl")
+    assert dict(sentence.mentions[0].attributes) == {"expanded": "left kidneys", "group": 1}
+    corpora.write([sentence], tmp_path / "b.jsonl")
+    assert (tmp_path / "b.jsonl").read_text(encoding="utf-8") == line
+
+
+def test_keys_of_the_same_name_with_other_values_are_kept_as_they_are(tmp_path):
+    line = '{"doc":"a","tokens":["left"],"mentions":[{"type":"A","spans":[[0,1]],"expanded":["x"],"group":"g"}]}\n'
+    (tmp_path / "a.jsonl").write_text(line, encoding="utf-8")
+    (sentence,) = corpora.stream(tmp_path / "a.jsonl")
+    assert not sentence.mentions[0].attributes
+    corpora.write([sentence], tmp_path / "b.jsonl")
+    assert (tmp_path / "b.jsonl").read_text(encoding="utf-8") == line
