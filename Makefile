@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOCK := requirements/dev.txt
 
-.PHONY: demo install test torch lint fix types bench docs wheel fuzz audit lock clean
+.PHONY: demo install test torch lint fix types bench docs wheel release-check fuzz audit lock clean
 
 demo: $(READY)
 	$(BIN)/hyperspan demo
@@ -48,11 +48,14 @@ bench: $(READY)
 	$(BIN)/python -m pip install -q -e ".[bench]"
 	$(BIN)/python -m benchmarks run --quick
 
-# The page about the commands is made from them, the pictures are drawn; then every block that a reader sees is run.
+# The page about the commands is made from them, the pictures are drawn; then all pages become the site, strictly: a
+# broken link or a missing page fails. That every block runs is among the tests.
 docs: $(READY)
+	$(BIN)/python -m pip install -q -c $(LOCK) -e ".[docs]"
 	$(BIN)/python -m hyperspan.cli.reference docs/cli.md
 	$(BIN)/python docs/pictures.py
-	$(BIN)/python -m pytest -q tests/docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q
+	@echo "The site is in site/: open site/index.html"
 
 # What is built is what users get: installed alone, outside the checkout, it must work.
 wheel: $(READY)
@@ -62,8 +65,12 @@ wheel: $(READY)
 	build/wheel/venv/bin/python -m pip install -q build/wheel/*.whl
 	cd build/wheel && venv/bin/hyperspan demo --documents 30 && venv/bin/hyperspan features "No fever." --word fever
 
+# Before a release: metadata, contents, the wheel with each extra, the sdist by its own tests. Takes an hour.
+release-check:
+	PYTHON=$(PYTHON) bash .ci/release-check
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist site .pytest_cache .mypy_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Damaged and forged input of all kinds, with new seeds every time; what it finds becomes a test.

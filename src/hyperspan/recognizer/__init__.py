@@ -1,5 +1,7 @@
 """The recognizer: learn from annotated sentences, find mentions in others, keep what was learned.
 
+Examples
+--------
 >>> from hyperspan import Mention, Sentence
 >>> sentences = [
 ...     Sentence("blood in stomach".split(), [Mention("Finding", [(0, 3)])]),

@@ -1,5 +1,7 @@
 """What edges exist, and how mentions become edges and edges mentions.
 
+Examples
+--------
 >>> from hyperspan import Mention
 >>> shared = structure("shared", ["Finding"])
 >>> mentions = [Mention("Finding", parts) for parts in ([(0, 1)], [(0, 1), (2, 4)], [(0, 1), (5, 6)])]
