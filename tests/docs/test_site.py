@@ -23,6 +23,11 @@ QUESTIONS = (
     "howto/feature-templates",
     "howto/own-format",
     "howto/own-scorer",
+    "neural",
+    "spacy",
+    "scale",
+    "select",
+    "agreement",
 )
 """The pages that answer the usual questions."""
 
