@@ -144,6 +144,9 @@ def test_a_hostile_model_does_not_hold_it_up(tmp_path):
             status, _, seconds = server.post("/api/predict", {"tokens": words, "decode": decode, "candidates": True})
             assert status in (200, 503)
             assert seconds < 2.0 + SLACK
+        status, _, seconds = server.post("/api/explain", {"tokens": words[:200]})
+        assert status in (200, 503)
+        assert seconds < 2.0 + SLACK
         assert server.stop()[0] < SLACK
     finally:
         server.process.kill()

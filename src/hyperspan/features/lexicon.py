@@ -274,7 +274,10 @@ class Lexicon:
         """Read what `to_bytes` returned; ``name`` stands for the file in messages."""
         try:
             with zipfile.ZipFile(io.BytesIO(raw)) as archive:
-                size = sum(member.file_size for member in archive.infolist())
+                members = archive.infolist()
+            size = sum(member.file_size for member in members)
+            if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
+                raise ValueError("its arrays are not compressed as NumPy does it")
             if size > LARGEST_LEXICON:
                 raise ValueError(f"its arrays have {size:,} bytes, more than {LARGEST_LEXICON:,}")
             with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
@@ -295,7 +298,16 @@ class Lexicon:
                 )
                 n_dropped, notes = int(meta.get("n_dropped", 0)), _texts(meta, "notes")
                 return cls(categories, pieces, first_child, piece, category, n_dropped, notes)
-        except (ValueError, KeyError, TypeError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        except (
+            ValueError,
+            KeyError,
+            TypeError,
+            EOFError,
+            OSError,
+            RuntimeError,
+            zipfile.BadZipFile,
+            zlib.error,
+        ) as error:
             raise FeatureError(
                 f"{name}: this is not a lexicon: {error}. Make one with 'hyperspan lexicon build'"
             ) from None

@@ -6,6 +6,7 @@ import io
 import json
 import sys
 import types
+import zipfile
 
 import numpy as np
 import pytest
@@ -351,3 +352,23 @@ def test_codes_are_read_with_their_inclusion_terms(monkeypatch):
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setattr(lexicon_sources, "find_spec", lambda name: object())
     assert list(PACKAGES[2].entries()) == [("Cholera", "Disease"), ("Cough", "Finding"), ("tussis", "Finding")]
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2])
+def test_other_ways_to_compress_are_refused(lexicon, method):
+    raw = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(lexicon.to_bytes())) as ours, zipfile.ZipFile(raw, "w", method) as other:
+        for member in ours.infolist():
+            other.writestr(member.filename, ours.read(member))
+    with pytest.raises(FeatureError, match="this is not a lexicon: its arrays are not compressed as NumPy does it"):
+        Lexicon.from_bytes(raw.getvalue())
+
+
+def test_a_locked_file_is_refused(lexicon):
+    raw = bytearray(lexicon.to_bytes())
+    at = raw.find(b"PK\x01\x02")
+    while at >= 0:  # the first flag of every entry of the directory: encrypted
+        raw[at + 8] |= 1
+        at = raw.find(b"PK\x01\x02", at + 1)
+    with pytest.raises(FeatureError, match=r"this is not a lexicon: .*encrypted"):
+        Lexicon.from_bytes(bytes(raw))
