@@ -22,6 +22,7 @@ TASKS = {
     "growth": "a training iteration by tokens, types, templates, parts and sentence length",
     "limit": "a training iteration beside the bytes it must move and the machine's bandwidth",
     "sweeps": "inference alone: partition functions, marginals, best and probable, beside torch-struct and CRFsuite",
+    "segments": "segments beside shared: an evaluation, prediction and memory, by token",
     "brown": "Brown clusters, beside brown-clustering",
     "lexicon": "building, loading and matching a lexicon",
 }

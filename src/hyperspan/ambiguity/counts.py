@@ -16,11 +16,16 @@ from hyperspan.inference.automaton import node_phase, staircase_automaton, start
 from hyperspan.inference.reference.algebra import COUNT
 from hyperspan.inference.reference.automaton import total
 from hyperspan.inference.reference.derivations import derivations_total
+from hyperspan.inference.reference.segments import segments_total
+from hyperspan.structures import MAX_COMPONENTS, Segments
 from hyperspan.structures.hypergraph import Hypergraph
 from hyperspan.structures.staircase import Staircase
 
 STRUCTURES = ("linear", "mention", "shared", "split")
 """In this order they are printed."""
+
+MOST_COUNTED = 7
+"""Words: the prefix trees of longer sentences are not counted one by one any more, the numbers have too many digits."""
 
 MOST_PARTS = 8
 """The most parts that are counted: a word then takes 2^15 states."""
@@ -45,6 +50,7 @@ def count_table(max_words: int, max_components: int = 3) -> dict[str, Any]:
         "words": words,
         **{name: canonical_encodings(name, max_words, max_components) for name in STRUCTURES},
         "mention_sets_log2": [mention_sets_log2(n_words, max_components) for n_words in words],
+        "segments_log2": [segments_log2(n_words, max_components) for n_words in words],
     }
 
 
@@ -126,6 +132,22 @@ def mention_sets_log2(n_words: int, max_components: int = 3) -> int:
     [1, 3, 7, 15, 31]
     """
     return sum(math.comb(n_words + 1, 2 * n_parts) for n_parts in range(1, max_components + 1))
+
+
+def segments_log2(n_words: int, max_components: int = 3) -> int:
+    """Return the log2 of the number of prefix trees of ``segments``: of N(n), since each is one set of mentions.
+
+    They are counted while that takes no time, and are as many as there are sets for more words.
+
+    Examples
+    --------
+    >>> [segments_log2(n_words) for n_words in range(1, 6)]
+    [1, 3, 7, 15, 31]
+    """
+    if n_words > MOST_COUNTED or max_components > MAX_COMPONENTS:
+        return mention_sets_log2(n_words, max_components)
+    made = Segments(("any",), max_components, n_words, n_words)
+    return segments_total(made, [[0.0] * made.n_labels] * n_words, COUNT).bit_length() - 1
 
 
 def count_encodings(structure: Hypergraph, n_words: int) -> int:

@@ -243,5 +243,15 @@ def _spans(tags: Sequence[TagMeaning | None]) -> Iterator[tuple[int, int, set[st
                 yield start, end, kinds.copy()
 
 
-_COUNTERS: dict[str, Callable[[Any, Encoding], int | None]] = {"staircase": _graph_readings, "chain": _tag_readings}
+def _tree_readings(structure: Structure, encoding: Encoding) -> int:
+    """Return 1: a prefix tree is one set of mentions. Refuses what is no prefix tree."""
+    structure.decode(encoding, "all")
+    return 1
+
+
+_COUNTERS: dict[str, Callable[[Any, Encoding], int | None]] = {
+    "staircase": _graph_readings,
+    "chain": _tag_readings,
+    "segments": _tree_readings,
+}
 """How readings are counted, by the kind of structure."""

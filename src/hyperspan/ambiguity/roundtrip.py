@@ -13,7 +13,7 @@ from hyperspan.ambiguity.counts import STRUCTURES
 from hyperspan.ambiguity.readings import count_readings
 from hyperspan.errors import UsageError
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.structures import Decoded, Encoding, Linear, Structure, structure
+from hyperspan.structures import Decoded, Encoding, Linear, Structure, sizes_for, structure
 from hyperspan.structures.linear_decoding import all_readings
 
 DECODERS = ("all", "enough")
@@ -162,9 +162,10 @@ def round_trip(
     most_joined = max_components if linear_components == "same" else linear_components
     if isinstance(most_joined, str) or (most_joined is not None and most_joined < 1):
         raise UsageError(f"linear_components is {linear_components!r}; expected a number from 1 on, None or 'same'")
-    table = {name: OfStructure() for name in STRUCTURES}
+    names = (*STRUCTURES, "segments")
+    table = {name: OfStructure() for name in names}
     table["linear"].errors[ANY_NUMBER] = Errors()
-    for name in STRUCTURES:
+    for name in names:
         _structure(name, ("any",), max_components)  # refuses a wrong number of parts before any sentence is read
     for sentence in sentences:
         if not sentence.mentions:
@@ -173,7 +174,8 @@ def round_trip(
             continue
         types = tuple(sorted({mention.type for mention in sentence.mentions}))
         for name, of_structure in table.items():
-            _add(of_structure, _structure(name, types, max_components), sentence, most_joined, n_worst)
+            sizes = tuple(sizes_for(name, sentence.mentions, 1.0).items())
+            _add(of_structure, _structure(name, types, max_components, sizes), sentence, most_joined, n_worst)
     return table
 
 
@@ -201,8 +203,10 @@ def _decoded(decoder: str, chosen: Structure, encoding: Encoding, most_joined: i
 
 
 @lru_cache(maxsize=4096)
-def _structure(name: str, types: tuple[str, ...], max_components: int) -> Structure:
-    return structure(name, types, max_components)
+def _structure(
+    name: str, types: tuple[str, ...], max_components: int, sizes: tuple[tuple[str, int], ...] = ()
+) -> Structure:
+    return structure(name, types, max_components, dict(sizes))
 
 
 def _quotient(total: int, number: int) -> float | None:

@@ -77,12 +77,13 @@ def counts(
         with any_digits():
             print_json(table)
         return
-    view = Table("words", *STRUCTURES, "all sets", box=None, pad_edge=False)
+    view = Table("words", *STRUCTURES, "segments", "all sets", box=None, pad_edge=False)
     for column in view.columns:
         column.justify = "right"
     for index, n_words in enumerate(table["words"]):
         numbers = [in_short(table[name][index]) for name in STRUCTURES]
-        view.add_row(str(n_words), *numbers, f"2^{table['mention_sets_log2'][index]}")
+        powers = [f"2^{table[name][index]}" for name in ("segments_log2", "mention_sets_log2")]
+        view.add_row(str(n_words), *numbers, *powers)
     stdout().print(view)
 
 
@@ -298,22 +299,24 @@ def print_growth(table: Mapping[str, Any]) -> None:
     console.print()
     console.print(view)
 
-    view = Table("ambiguity", *names, box=None, pad_edge=False)
+    all_names = list(finite["log_ambiguity"])
+    view = Table("ambiguity", *all_names, box=None, pad_edge=False)
     for n_words, *values in zip(finite["words"], *finite["ambiguity_log2"].values(), strict=True):
         view.add_row(f"{n_words:,} words", *(f"{2**value:.4g}" if value < 20 else f"2^{value:.4g}" for value in values))
     _right(view)
     console.print()
     console.print(view)
 
-    view = Table("log-ambiguity", *names, box=None, pad_edge=False)
+    view = Table("log-ambiguity", *all_names, box=None, pad_edge=False)
     for n_words, *values in zip(finite["words"], *finite["log_ambiguity"].values(), strict=True):
         view.add_row(f"{n_words:,} words", *(f"{value:.4g}" for value in values))
-    view.add_row("limit", *("diverges" for _ in names))
+    view.add_row("limit", *("diverges" for _ in names), *("1" for _ in all_names[len(names) :]))
     _right(view)
     console.print()
     console.print(view)
     console.print(
-        "\nNeither ambiguity nor log-ambiguity has a limit: the logarithm of the number of sets of mentions grows like "
+        "\nsegments has an encoding of its own for every set of mentions. For the others neither ambiguity nor "
+        "log-ambiguity has a limit: the logarithm of the number of sets of mentions grows like "
         f"n^{2 * largest}, that of the encodings like n."
     )
 

@@ -137,10 +137,11 @@ class Chosen:
 def hypergraph_of(sentence: Sentence, *, structure: str, max_components: int) -> dict[str, Any]:
     """Return the hypergraph that encodes the mentions of a sentence, as plain data."""
     from hyperspan.render import hypergraph_data
+    from hyperspan.structures import sizes_for
     from hyperspan.structures import structure as structure_named
 
     types = sorted({mention.type for mention in sentence.mentions}) or ["mention"]
-    made = structure_named(structure, types, max_components)
+    made = structure_named(structure, types, max_components, sizes_for(structure, sentence.mentions, 1.0))
     encoded = made.encode(sentence.mentions, len(sentence))
     for mention in encoded.left_out:
         words = printable(sentence.text_of(mention))

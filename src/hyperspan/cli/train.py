@@ -95,6 +95,14 @@ def train(
     resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint of an earlier run.")] = False,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
+    longest_part: Annotated[
+        int | None,
+        typer.Option("--longest-part", min=1, help="For segments: words of a part; from the data if not given."),
+    ] = None,
+    longest_gap: Annotated[
+        int | None,
+        typer.Option("--longest-gap", min=1, help="For segments: words of a gap; from the data if not given."),
+    ] = None,
     json: JsonOption = False,
     encoder: EncoderOption = None,
     device: DeviceOption = "auto",
@@ -156,6 +164,8 @@ def train(
         encoder=encoder,
         **options,
         rescore=rescore.value,
+        longest_part=longest_part,
+        longest_gap=longest_gap,
     )
     # What cannot be replaced, such as /dev/null, has no place beside it either.
     checkpoint = None if is_stream(output) else output.with_name(f"{output.name}.checkpoint")
@@ -181,6 +191,7 @@ def train(
         "model": str(output),
         "types": list(recognizer.types_),
         **{name: sizes[name] for name in SIZES if name in sizes},
+        **recognizer.structure_.sizes,
         "l2": recognizer.l2_,
         "threshold": recognizer.threshold_,
         "threshold_tuned": bool(recognizer.summary()["threshold_curve"]),

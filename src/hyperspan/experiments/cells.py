@@ -21,6 +21,9 @@ TRAINING = ("Train-Disc", "Train-Orig")
 STRUCTURES = ("linear", "shared", "split")
 """The three of the paper."""
 
+TRAINED = (*STRUCTURES, "segments")
+"""Those that are trained: the paper's future work beside its own."""
+
 ENCODINGS, DERIVATIONS = "encodings", "derivations"
 """The two readings of the paper's normaliser. Its printed formula sums over hypergraphs, which is over distinct
 encodings; the recursion that it names sums over derivations, if a node is expanded once for each parent."""
@@ -34,7 +37,7 @@ class Cell:
     ----------
     dataset : Dataset
     training : {"Train-Disc", "Train-Orig"}
-    structure : {"linear", "shared", "split"}
+    structure : {"linear", "shared", "split", "segments"}
     model : {"derivations", "encodings"}
         What probabilities are over.
     penalties : tuple of float
@@ -60,8 +63,8 @@ class Cell:
 
 
 def models_of(structure: str) -> tuple[str, ...]:
-    """Return the models of a structure: the chain has only one, over tag sequences."""
-    return (ENCODINGS,) if structure == "linear" else (DERIVATIONS, ENCODINGS)
+    """Return the models of a structure: the chain has only one, over tag sequences, and so have segments."""
+    return (ENCODINGS,) if structure in ("linear", "segments") else (DERIVATIONS, ENCODINGS)
 
 
 def cell_scores(run: Run, cell: Cell) -> dict[str, Any]:

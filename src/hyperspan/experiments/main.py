@@ -10,7 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from hyperspan.experiments.cells import DERIVATIONS, ENCODINGS, STRUCTURES, TRAINING, Cell, cell_scores, models_of
+from hyperspan.experiments.cells import (
+    DERIVATIONS,
+    ENCODINGS,
+    STRUCTURES,
+    TRAINED,
+    TRAINING,
+    Cell,
+    cell_scores,
+    models_of,
+)
 from hyperspan.experiments.plotting import COLOURS, bars, legend_above, new_figure
 from hyperspan.experiments.result import Column, Conclusion, Result, Row, beside, conclude, paper_columns
 from hyperspan.experiments.run import Experiment, Run
@@ -58,7 +67,7 @@ def run(run: Run) -> Result:
     is_papers = all(dataset.paper for dataset in run.data.datasets)
     for dataset in run.data.datasets:
         for training in TRAINING:
-            for structure in STRUCTURES:
+            for structure in TRAINED:
                 for model in models_of(structure):
                     cell = Cell(dataset, training, structure, model, run.settings.penalties)
                     made = cell_scores(run, cell)
@@ -217,7 +226,7 @@ def plot(document: Mapping[str, Any]) -> Figure:
     rows = document["rows"]
     places = list(dict.fromkeys((row["data"], row["training"]) for row in rows))
     figure, panels = new_figure(len(places), width=1.2 + 3.2 * len(places))
-    names = [(structure, model) for structure in STRUCTURES for model in models_of(structure)]
+    names = [(structure, model) for structure in TRAINED for model in models_of(structure)]
     groups = [f"{structure}\n{model}" for structure, model in names]
     for panel, (data, training) in zip(panels, places, strict=True):
         at = {

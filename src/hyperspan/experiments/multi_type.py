@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hyperspan.experiments.cells import DERIVATIONS, ENCODINGS, STRUCTURES, Cell, cell_scores, models_of
+from hyperspan.experiments.cells import DERIVATIONS, ENCODINGS, STRUCTURES, TRAINED, Cell, cell_scores, models_of
 from hyperspan.experiments.plotting import COLOURS, bars, legend_above, new_figure
 from hyperspan.experiments.result import Column, Conclusion, Result, Row, beside, conclude, paper_columns
 from hyperspan.experiments.run import Experiment, NotPossible, Run
@@ -47,7 +47,7 @@ def run(run: Run) -> Result:
         raise NotPossible(f"{dataset.name!r} has only the type {', '.join(dataset.types)}; {wanted}")
     rows: list[Row] = []
     single: dict[tuple[str, str], float] = {}
-    for structure in STRUCTURES:
+    for structure in TRAINED:
         for model in models_of(structure):
             penalties = run.settings.penalties
             if run.data.typed:
@@ -105,7 +105,7 @@ def plot(document: Mapping[str, Any]) -> Figure:
     rows = document["rows"]
     types = list(dict.fromkeys(row["type"] for row in rows))
     at = {(row["structure"], row["model"], row["type"]): row["f1"] for row in rows}
-    names = [(structure, model) for structure in STRUCTURES for model in models_of(structure)]
+    names = [(structure, model) for structure in TRAINED for model in models_of(structure)]
     series = {
         f"{structure} ({model})": [at.get((structure, model, type)) for type in types] for structure, model in names
     }

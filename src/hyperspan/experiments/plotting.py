@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-COLOURS = {"linear": "#b35806", "shared": "#2166ac", "split": "#1b7837", "mention": "#762a83"}
+COLOURS = {"linear": "#b35806", "shared": "#2166ac", "split": "#1b7837", "mention": "#762a83", "segments": "#c51b7d"}
 """Colours that can be told apart without red and green; every line has a mark of its own besides."""
 
-MARKS = {"linear": "s", "shared": "o", "split": "^", "mention": "D"}
+MARKS = {"linear": "s", "shared": "o", "split": "^", "mention": "D", "segments": "v"}
 
 HATCHES = ("", "//", "..", "xx")
 

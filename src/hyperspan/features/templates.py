@@ -221,6 +221,10 @@ class TemplateSet:
         own = tuple(template for template in self.templates if template.is_of_spans)
         return TemplateSet(own, self.source) if own else TemplateSet.load("segments")
 
+    def with_spans(self) -> TemplateSet:
+        """Return these templates with those of `of_spans`, which can then be left out by their groups."""
+        return TemplateSet.of(dict.fromkeys((*self.rows(), *self.of_spans().rows())), source=self.source)
+
     def rows(self) -> list[tuple[str, str, str]]:
         """Return ``(group, name, pattern)`` of every template, from which `of` makes them again."""
         return [(template.group, template.name, template.pattern) for template in self.templates]

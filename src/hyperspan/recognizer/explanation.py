@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -58,22 +58,14 @@ class Explanation:
             "doc": self.sentence.doc,
             "tokens": list(self.sentence.tokens),
             "log_partition": self.log_partition,
-            "edges": [
-                {
-                    "word": word,
-                    "label": self.structure.label_name(label),
-                    "score": float(self.scores[word, label]),
-                    "expected": float(self.expected[word, label]),
-                    "chosen": (word, label) in chosen,
-                }
-                for word, label in shown
-            ],
+            "edges": [self._edge(word, label, chosen) for word, label in shown],
             "mentions": [
                 {
                     "type": mention.type,
                     "spans": [list(part) for part in mention.parts],
                     "text": self.sentence.text_of(mention),
                     "prob": mention.prob,
+                    "edges": [self._edge(word, label, chosen) for word, label in self.edges_of(mention)],
                     "reasons": [
                         {
                             "word": reason.word,
@@ -89,6 +81,21 @@ class Explanation:
                 for mention in self.sentence.mentions
             ],
         }
+
+    def _edge(self, word: int, label: int, chosen: Collection[tuple[int, int]]) -> dict[str, Any]:
+        return {
+            "word": word,
+            "label": self.structure.label_name(label),
+            "score": float(self.scores[word, label]),
+            "expected": float(self.expected[word, label]),
+            "chosen": (word, label) in chosen,
+        }
+
+    def edges_of(self, mention: Mention) -> list[tuple[int, int]]:
+        """Return the edges that a mention is made of: those that a sentence without any does not have."""
+        n_words = len(self.sentence)
+        without = set(self.structure.encode([], n_words).encoding)
+        return [edge for edge in self.structure.encode([mention], n_words).encoding if edge not in without]
 
     def hypergraph(self) -> dict[str, Any]:
         """Return the hypergraph as plain data: the best structure chosen, others with their expected counts."""
@@ -107,6 +114,11 @@ class Explanation:
         lines = [draw_text(self.sentence).plain]
         for mention in self.sentence.mentions:
             lines.append(f"\n{mention.type} ‘{self.sentence.text_of(mention)}’, probability {mention.prob or 0.0:.3f}")
+            if self.structure.kind == "segments":
+                edges = self.edges_of(mention)
+                names = (self.structure.label_name(label).removeprefix(mention.type).strip() for _, label in edges)
+                made_of = (f"{name} {self.scores[edge]:+.2f}" for name, edge in zip(names, edges, strict=True))
+                lines.append(f"  scores: {'; '.join(made_of)}")
             looks = sorted({reason.look for reason in self.reasons[mention]}, reverse=True)
             for look in looks:
                 reasons = [reason for reason in self.reasons[mention] if reason.look == look]

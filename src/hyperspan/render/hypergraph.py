@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from rich.cells import cell_len
 
 from hyperspan.errors import StructureError
+from hyperspan.render.prefix_tree import check_tree, tree_data, tree_text
 from hyperspan.render.visible import visible
 from hyperspan.structures import Block, Encoding, Hypergraph, Linear, Structure
 from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP, node_name
@@ -53,6 +54,7 @@ def hypergraph_data(
         ``expected`` or None) and ``n_left_out``, how many blocks had nothing to show.
         For tags: ``structure``, ``tokens`` and ``tags``, for each word a list of ``tag``, ``type`` (None for O),
         ``is_chosen`` and ``expected``, the chosen ones first.
+        For segments: see `hyperspan.render.prefix_tree.tree_data`.
 
     Raises
     ------
@@ -71,7 +73,8 @@ def hypergraph_data(
     >>> data["n_left_out"]
     1
     """
-    chosen = _checked_encoding(structure, len(tokens), encoding)
+    check = _CHECK_OF_KIND.get(structure.kind, _checked_encoding)
+    chosen = check(structure, len(tokens), encoding)
     if expected is not None:
         expected = _checked_expected(structure, len(tokens), expected)
     return _DATA_OF_KIND[structure.kind](structure, tokens, chosen, expected, min_expected)
@@ -180,8 +183,15 @@ def _graph_data(
     }
 
 
-_DATA_OF_KIND: dict[str, Callable[..., dict[str, Any]]] = {"staircase": _graph_data, "chain": _tags_data}
+_DATA_OF_KIND: dict[str, Callable[..., dict[str, Any]]] = {
+    "staircase": _graph_data,
+    "chain": _tags_data,
+    "segments": tree_data,
+}
 """How each kind of structure is drawn."""
+
+_CHECK_OF_KIND: dict[str, Callable[..., Encoding]] = {"segments": check_tree}
+"""What is asked of encodings whose order matters."""
 
 
 def _wanted(
@@ -286,6 +296,8 @@ def hypergraph_text(data: Mapping[str, Any], *, ascii_only: bool = False) -> str
     distal      Finding: T→X O1→B1
     esophagus   Finding: T→X B1→X
     """
+    if "parts" in data:
+        return tree_text(data, ascii_only=ascii_only)
     shown = [visible(token, ascii_only=ascii_only) for token in data["tokens"]]
     column = max(map(cell_len, shown), default=0)
     arrow = "->" if ascii_only else "→"

@@ -15,11 +15,11 @@ from rich.cells import cell_len
 from hyperspan.render.colours import TypeColours, as_colours
 from hyperspan.render.hypergraph import block_name
 from hyperspan.render.picture import Picture, px, svg_document
-from hyperspan.render.svg import CELL, FONT, word_text
+from hyperspan.render.prefix_tree import tree_picture
+from hyperspan.render.svg import CELL, COLUMN, FONT, word_columns, word_text
 from hyperspan.render.visible import cut, visible, visible_word, xml_text
 
-_COLUMN, _ROW = 104.0, 66.0
-_LEFT, _TOP = 30.0, 20.0
+_ROW, _TOP = 66.0, 20.0
 _RADIUS, _SMALL = 15.0, 9.0
 _HEADING = 26.0
 _X_RIGHT, _X_UP = 36.0, 25.0
@@ -55,12 +55,14 @@ def draw_hypergraph_svg(data: Mapping[str, Any], *, types: Iterable[str] | TypeC
 
 def hypergraph_picture(data: Mapping[str, Any], *, types: Iterable[str] | TypeColours | None = None) -> Picture:
     """Draw a hypergraph or tags to be put into a document; parameters are those of `draw_hypergraph_svg`."""
+    if "parts" in data:
+        return tree_picture(data, types)
     return _tags_picture(data, types) if "tags" in data else _graph_picture(data, types)
 
 
 def _graph_picture(data: Mapping[str, Any], types: Iterable[str] | TypeColours | None) -> Picture:
     colours = as_colours(types, (block["type"] for block in data["blocks"]))
-    shown, columns, width = _columns(data["tokens"])
+    shown, columns, width = word_columns(data["tokens"])
     tops, y = [], _TOP + 2 * _ROW
     for block in data["blocks"]:
         tops.append(y + _HEADING)
@@ -88,17 +90,6 @@ def _graph_picture(data: Mapping[str, Any], types: Iterable[str] | TypeColours |
         f"{data['structure']} hypergraph: {' '.join(data['tokens'])}",
         f"{n_edges} chosen edges of {', '.join(block_name(block) for block in data['blocks']) or 'no type'}",
     )
-
-
-def _columns(tokens: Sequence[str]) -> tuple[list[str], list[float], float]:
-    """Return the words as they are shown, the middle of each column, and where the last one ends."""
-    shown = [cut(visible_word(token, keep_joiners=True), _LONGEST_WORD) for token in tokens]
-    columns, x = [], _LEFT
-    for token in shown:
-        width = max(_COLUMN, cell_len(token) * CELL + 22)
-        columns.append(x + width / 2)
-        x += width
-    return shown, columns, x + _LEFT
 
 
 def _place(
@@ -139,7 +130,7 @@ def _frame_links(data: Mapping[str, Any], places: Mapping[str, Point]) -> Iterat
             to_x, to_y = places[child]
             css = "hs-frame"
             if x == to_x and to_y - y > 2 * _ROW:  # past the blocks between: down a rail beside the column
-                rail, css = x - _COLUMN / 2 + 10, "hs-faint"
+                rail, css = x - COLUMN / 2 + 10, "hs-faint"
                 path = f"M{px(x)} {px(y)}L{px(rail)} {px(y + 30)}V{px(to_y - 30)}L{px(to_x)} {px(to_y)}"
             else:
                 path = f"M{px(x)} {px(y)}L{px(to_x)} {px(to_y)}"

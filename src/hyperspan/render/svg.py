@@ -21,10 +21,12 @@ from hyperspan.render.visible import cut, visible, visible_word, xml_text
 
 FONT = 15.0
 CELL = 9.0
+COLUMN = 104.0
 _LABEL_FONT, _LABEL_CELL = 11.0, 6.6
 _MARGIN = 14.0
 _WORD_HEIGHT, _LANE_HEIGHT, _LINE_SPACE = 22.0, 25.0, 12.0
 _LONGEST_LABEL = 40
+_LEFT, _LONGEST_WORD = 30.0, 24
 
 
 def draw_svg(
@@ -214,3 +216,14 @@ def _stroke(sentence: Sentence, stroke: _Stroke, top: float, colour: int) -> Ite
             f'font-size="{px(_LABEL_FONT)}">{xml_text(stroke.label)}</text>'
         )
     yield "</g>"
+
+
+def word_columns(tokens: Sequence[str]) -> tuple[list[str], list[float], float]:
+    """Return the words as they are shown, the middle of each column, and where the last one ends."""
+    shown = [cut(visible_word(token, keep_joiners=True), _LONGEST_WORD) for token in tokens]
+    columns, x = [], _LEFT
+    for token in shown:
+        width = max(COLUMN, cell_len(token) * CELL + 22)
+        columns.append(x + width / 2)
+        x += width
+    return shown, columns, x + _LEFT

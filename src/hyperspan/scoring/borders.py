@@ -1,9 +1,9 @@
 """What the scores of segments are made of: scores of words at their borders and inside, and of whole spans.
 
-A part is scored by its first word, its last word and all of its words; a gap by the word before it, the word after it
-and all words in it; an end by its word. Each of these *roles* has a weight for every level (place in the mention) and
-one for all levels together. Beside them whole spans have features of their own, as parts and as gaps, and every label
-has a bias: the length of a part or gap at each level.
+A part is scored by its first word, its last word and the words after which it continues; a gap by the word before it,
+the word after it and all words in it; an end by its word. Each of these *roles* has a weight for all levels (places in
+the mention) together, and one for every level but the first, by which that level differs. Beside them whole spans have
+features of their own, as parts and as gaps, and every label has a bias: the length of a part or gap at each level.
 
 So a word has few labels, whatever the lengths, and its features are looked at once. `expand` adds them up to the scores
 of `Segments`; `contract` does the same backwards, from the gradient by these scores to that by the labels here.
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hyperspan.features.spans import SPAN_WORDS
 from hyperspan.structures.segments import END, GAP, PART, Segments
 
-ROLES = ("first", "last", "word of", "before", "after", "in", "end")
+ROLES = ("first word of", "last word of", "continuing word of", "word before", "word after", "word in", "end")
 _FIRST, _LAST, _INSIDE, _LEFT, _RIGHT, _BETWEEN, _END = range(len(ROLES))
 _PART_ROLES = 3
 
@@ -36,7 +36,7 @@ class BorderTable(NamedTuple):
     ----------
     n_types, n_levels, longest_part, longest_gap : int
     own, common : int64 arrays of shape (n_roles, n_levels) and (n_roles,)
-        The label of a role at a level, and the one for all levels; -1 where there is none.
+        The label of a role at a level, and the one for all levels; -1 where there is none, as for the first level.
     n_labels : int
         How many a type has.
     """
@@ -52,7 +52,7 @@ class BorderTable(NamedTuple):
 
 @dataclass(frozen=True)
 class RoleLabels:
-    """Labels of some roles, a few for each type: for every level one, and one for all of them if there are several."""
+    """Labels of some roles, a few for each type: one for all levels, and one for every level but the first."""
 
     structure: Segments
     roles: tuple[str, ...]
@@ -67,11 +67,10 @@ class RoleLabels:
         own = np.full((len(self.roles), self.structure.max_components), -1, dtype=np.int64)
         common, n_labels = np.full(len(self.roles), -1, dtype=np.int64), 0
         for role, n_levels in enumerate(self.n_levels_of_role):
-            own[role, :n_levels] = n_labels + np.arange(n_levels)
-            n_labels += n_levels
-            if n_levels > 1:
+            if n_levels:
                 common[role] = n_labels
-                n_labels += 1
+                own[role, 1:n_levels] = n_labels + np.arange(1, n_levels)
+                n_labels += n_levels
         made = self.structure
         return BorderTable(
             len(made.types), made.max_components, made.longest_part, made.longest_gap, own, common, n_labels
@@ -92,8 +91,7 @@ class RoleLabels:
         """The first word of any part, of every type: every feature may speak against it."""
         if self.start_role is None:
             return np.empty(0, dtype=np.int64)
-        labels = self.table.common if self.table.common[self.start_role] >= 0 else self.table.own[:, 0]
-        return np.arange(self.table.n_types) * self.table.n_labels + int(labels[self.start_role])
+        return np.arange(self.table.n_types) * self.table.n_labels + int(self.table.common[self.start_role])
 
     def label_name(self, label: int) -> str:
         """Name a label: its type, its role and its level."""
@@ -101,7 +99,7 @@ class RoleLabels:
         type = self.structure.types[type_id]
         for role, name in enumerate(self.roles):
             if of_type == self.table.common[role]:
-                return f"{type} {name} {_thing(name)}"
+                return f"{type} {name} {_thing(name)}".rstrip()
             level = np.flatnonzero(self.table.own[role] == of_type)
             if len(level):
                 return f"{type} {name} {_thing(name, int(level[0]) + 1)}"
@@ -110,13 +108,11 @@ class RoleLabels:
     def add_levels(
         self, type_id: NDArray[np.int64], role: int, level: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the labels of a role at levels, and the numbers of those they are for: own ones, then common ones."""
-        first = type_id * self.table.n_labels
-        places = np.arange(len(level))
-        own = first + self.table.own[role, level]
-        if self.table.common[role] < 0:
-            return own, places
-        return np.concatenate([own, first + self.table.common[role]]), np.concatenate([places, places])
+        """Return the labels of a role at levels, and the numbers of those they are for: common ones, then own ones."""
+        first, own = type_id * self.table.n_labels, self.table.own[role, level]
+        has_own = np.flatnonzero(own >= 0)
+        labels = np.concatenate([first + self.table.common[role], (first + own)[has_own]])
+        return labels, np.concatenate([np.arange(len(level)), has_own])
 
 
 def _thing(role: str, part: int | None = None) -> str:
@@ -168,8 +164,8 @@ def gold_borders(labels: RoleLabels, word: NDArray[np.int64], label: NDArray[np.
         made, whose = labels.add_levels(segment.type_id[which], role, segment.level[which])
         found.append((place[which][whose], made))
 
-    def add_inside(role: int, which: NDArray[np.bool_], first: NDArray[np.int64]) -> None:
-        lengths = segment.length[which]
+    def add_inside(role: int, which: NDArray[np.bool_], first: NDArray[np.int64], shorter: int) -> None:
+        lengths = segment.length[which] - shorter
         steps = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
         places = np.repeat(first[which], lengths) + steps
         made, whose = labels.add_levels(
@@ -180,10 +176,10 @@ def gold_borders(labels: RoleLabels, word: NDArray[np.int64], label: NDArray[np.
     is_part, is_gap, is_end = (segment.what == what for what in (PART, GAP, END))
     add(_FIRST, is_part, word)
     add(_LAST, is_part, word + segment.length - 1)
-    add_inside(_INSIDE, is_part, word)
+    add_inside(_INSIDE, is_part, word, 1)
     add(_LEFT, is_gap, word)
     add(_RIGHT, is_gap, word + segment.length + 1)
-    add_inside(_BETWEEN, is_gap, word + 1)
+    add_inside(_BETWEEN, is_gap, word + 1, 0)
     add(_END, is_end, word)
     return PlacedLabels.of(found)
 
@@ -235,11 +231,10 @@ def contract(
 
 @numba.njit(nogil=True, cache=True)
 def level_scores_kernel(table, of_type, role, level, scores, begin, n_words, values):
-    """Fill ``values`` with the score of a role at a level: its own and the common one."""
-    own, common = of_type + table.own[role, level], of_type + table.common[role]
-    has_common = table.common[role] >= 0
+    """Fill ``values`` with the score of a role at a level: the common one, and its own if it has one."""
+    own, common, has_own = of_type + table.own[role, level], of_type + table.common[role], table.own[role, level] >= 0
     for word in range(n_words):
-        values[word] = scores[begin + word, own] + (scores[begin + word, common] if has_common else 0.0)
+        values[word] = scores[begin + word, common] + (scores[begin + word, own] if has_own else 0.0)
 
 
 @numba.njit(nogil=True, cache=True)
@@ -268,7 +263,7 @@ def expand_kernel(borders, spans, bias, border_scores, span_scores, first_word, 
                     )
                     longest_here = longest_gap if is_gap else longest_part
                     own, common = of_span + spans.own[is_gap, level], of_span + spans.common[is_gap]
-                    has_common = spans.common[is_gap] >= 0
+                    has_own = spans.own[is_gap, level] >= 0
                     for word in range(n_words):
                         row, start = scores[begin + word], word + is_gap
                         n_here = max(0, min(longest_here, n_words - start - is_gap))
@@ -276,15 +271,18 @@ def expand_kernel(borders, spans, bias, border_scores, span_scores, first_word, 
                         for place in range(n_here):
                             end = start + place + 1  # the first word after the segment
                             row[first + place] = (
-                                bias[first + place] + ahead + running[end] + right[end if is_gap else end - 1]
+                                bias[first + place]
+                                + ahead
+                                + running[end if is_gap else end - 1]
+                                + right[end if is_gap else end - 1]
                             )
                         for place in range(n_here, longest_here):
                             row[first + place] = bias[first + place]
                         for place in range(min(n_here, SPAN_WORDS)):
                             span = SPAN_WORDS * (begin + start) + place
-                            row[first + place] += span_scores[span, own]
-                            if has_common:
-                                row[first + place] += span_scores[span, common]
+                            row[first + place] += span_scores[span, common]
+                            if has_own:
+                                row[first + place] += span_scores[span, own]
                 if level < n_levels - 1:
                     level_scores_kernel(borders, of_type, _END, level, border_scores, begin, n_words, left)
                     label = first_label + n_levels * longest_part + (n_levels - 1) * longest_gap + level
@@ -294,13 +292,12 @@ def expand_kernel(borders, spans, bias, border_scores, span_scores, first_word, 
 
 @numba.njit(nogil=True, cache=True)
 def add_level_kernel(table, of_type, role, level, values, begin, n_words, gradient):
-    """Add values to the gradient of a role at a level: to its own and to the common label."""
-    own, common = of_type + table.own[role, level], of_type + table.common[role]
-    has_common = table.common[role] >= 0
+    """Add values to the gradient of a role at a level: to the common label, and to its own if it has one."""
+    own, common, has_own = of_type + table.own[role, level], of_type + table.common[role], table.own[role, level] >= 0
     for word in range(n_words):
-        gradient[begin + word, own] += values[word]
-        if has_common:
-            gradient[begin + word, common] += values[word]
+        gradient[begin + word, common] += values[word]
+        if has_own:
+            gradient[begin + word, own] += values[word]
 
 
 @numba.njit(nogil=True, cache=True)
@@ -324,7 +321,7 @@ def contract_kernel(borders, spans, gradient, first_word, of_borders, of_spans):
                     )
                     longest_here = longest_gap if is_gap else longest_part
                     own, common = of_span + spans.own[is_gap, level], of_span + spans.common[is_gap]
-                    has_common = spans.common[is_gap] >= 0
+                    has_own = spans.own[is_gap, level] >= 0
                     right[:n_words] = 0.0
                     change[: n_words + 1] = 0.0
                     for word in range(n_words):
@@ -333,16 +330,17 @@ def contract_kernel(borders, spans, gradient, first_word, of_borders, of_spans):
                         for place in range(n_here):
                             value, end = row[first + place], start + place + 1
                             total += value
-                            right[end if is_gap else end - 1] += value
-                            change[end] -= value
+                            border = end if is_gap else end - 1
+                            right[border] += value
+                            change[border] -= value
                         left[word] = total
                         if n_here:
                             change[start] += total
                         for place in range(min(n_here, SPAN_WORDS)):
                             span = SPAN_WORDS * (begin + start) + place
-                            of_spans[span, own] += row[first + place]
-                            if has_common:
-                                of_spans[span, common] += row[first + place]
+                            of_spans[span, common] += row[first + place]
+                            if has_own:
+                                of_spans[span, own] += row[first + place]
                     for word in range(1, n_words):
                         change[word] += change[word - 1]
                     add_level_kernel(borders, of_type, role, level, left, begin, n_words, of_borders)

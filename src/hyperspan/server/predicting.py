@@ -183,6 +183,9 @@ def _with_probs(recognizer: Recognizer, sentence: Sentence) -> list[Mention]:
         n_parts = len(mention.parts)
         if n_parts > most:
             raise ApiError(422, f"the mention has {n_parts} parts; this model can only write mentions of up to {most}")
+        if recognizer.structure_.encode([mention], len(sentence)).left_out:
+            sizes = ", ".join(f"{name} {size}" for name, size in recognizer.structure_.sizes.items())
+            raise ApiError(422, f"the mention is too long for this model ({sizes})")
     if not sentence.mentions:
         return []
     (probs,) = recognizer.distribution_over([sentence]).mention_probs([sentence.mentions])
@@ -215,5 +218,7 @@ def hypergraph_of(explanation: Explanation, type: str) -> dict[str, Any]:
         expected=np.where(is_shown, explanation.expected, 0.0),
         min_expected=_SHOWN_EDGES,
     )
+    if "n_left_out" not in data:
+        return data
     n_of_other_types = int(np.count_nonzero(~is_shown[structure.start_labels]))
     return {**data, "n_left_out": data["n_left_out"] - n_of_other_types} if n_of_other_types else data

@@ -254,16 +254,6 @@ class Reason(BaseModel):
     look: int = Field(description="1: of a word, by log probability. 2: of the mention as a whole, by log odds.")
 
 
-class ExplainedMention(BaseModel):
-    """A mention and why it was found."""
-
-    type: str
-    spans: list[Span]
-    text: str
-    prob: float | None
-    reasons: list[Reason]
-
-
 class Edge(BaseModel):
     """An edge of the hypergraph: its score, and how often it is used on average."""
 
@@ -272,6 +262,17 @@ class Edge(BaseModel):
     score: float
     expected: float
     chosen: bool
+
+
+class ExplainedMention(BaseModel):
+    """A mention and why it was found."""
+
+    type: str
+    spans: list[Span]
+    text: str
+    prob: float | None
+    edges: list[Edge] = Field(description="What it is made of: of segments its parts, gaps and end.")
+    reasons: list[Reason]
 
 
 class ExplainAnswer(BaseModel):

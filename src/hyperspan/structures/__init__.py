@@ -58,8 +58,11 @@ __all__ = [
 Factory = Callable[..., Structure]
 """Makes a structure of types, the most parts of a mention, and its sizes by name, if it has such."""
 
-Sizes = Callable[[Iterable[Mention]], dict[str, int]]
-"""Finds the sizes that suit training mentions."""
+Sizes = Callable[[Iterable[Mention], float], dict[str, int]]
+"""Finds the sizes under which a share of the parts, and of the gaps, of mentions can be written."""
+
+COVERED = 0.999
+"""The share of the parts (and of the gaps) of training mentions that can be written: few outliers cost much time."""
 
 STRUCTURES: dict[str, Factory] = {
     "hyperspan.Linear.v1": linear_structure,
@@ -126,8 +129,16 @@ def structure(
     return STRUCTURES[full](types, max_components, **(sizes or {}))
 
 
-def sizes_for(name: str, mentions: Iterable[Mention]) -> dict[str, int]:
+def sizes_for(name: str, mentions: Iterable[Mention], covered: float = COVERED) -> dict[str, int]:
     """Return the sizes that a structure needs for training mentions; empty where it has none.
+
+    Parameters
+    ----------
+    name : str
+        Of the structure.
+    mentions : iterable of Mention
+    covered : float
+        The share of the parts, and of the gaps, that must not be too long.
 
     Examples
     --------
@@ -137,7 +148,7 @@ def sizes_for(name: str, mentions: Iterable[Mention]) -> dict[str, int]:
     {}
     """
     full = check_structure(name)
-    return SIZES[full](mentions) if full in SIZES else {}
+    return SIZES[full](mentions, covered) if full in SIZES else {}
 
 
 def check_structure(name: str) -> str:

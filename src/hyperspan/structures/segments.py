@@ -26,9 +26,6 @@ PART, GAP, END = range(3)
 LONGEST_PART = LONGEST_GAP = 20
 """Words, where nobody says how long a part or gap can be: training data do, as a rule."""
 
-COVERED = 0.999
-"""The share of the parts (and of the gaps) of training data that must not be too long."""
-
 
 class SegmentBlock(NamedTuple):
     """The labels of one type among all labels."""
@@ -359,7 +356,7 @@ def segments_structure(
     return Segments(tuple(types), max_components, longest_part, longest_gap)
 
 
-def segment_sizes(mentions: Iterable[Mention], covered: float = COVERED) -> dict[str, int]:
-    """Return the sizes that suit training mentions: nearly all of their parts, and of their gaps, fit."""
+def segment_sizes(mentions: Iterable[Mention], covered: float = 1.0) -> dict[str, int]:
+    """Return the sizes under which a share of the parts of mentions, and of their gaps, can be written."""
     longest_part, longest_gap = longest_of(mentions, covered)
     return {"longest_part": longest_part, "longest_gap": longest_gap}

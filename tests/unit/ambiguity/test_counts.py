@@ -12,7 +12,7 @@ from hyperspan.ambiguity import (
     count_table,
     mention_sets_log2,
 )
-from hyperspan.ambiguity.counts import staircase_counts
+from hyperspan.ambiguity.counts import segments_log2, staircase_counts
 from hyperspan.errors import StructureError, UsageError
 from hyperspan.structures import Staircase, structure
 
@@ -26,7 +26,15 @@ def test_published_numbers():
         "shared": [2, 8, 80, 3584, 533504, 371425280],
         "split": [2, 8, 80, 6656, 2367488, 29700128768],
         "mention_sets_log2": [1, 3, 7, 15, 31, 63],
+        "segments_log2": [1, 3, 7, 15, 31, 63],
     }
+
+
+def test_segments_have_as_many_encodings_as_there_are_sets_of_mentions():
+    for max_components in range(1, 6):
+        for n_words in range(1, 8):
+            assert segments_log2(n_words, max_components) == mention_sets_log2(n_words, max_components)
+    assert segments_log2(40) == mention_sets_log2(40)
 
 
 @pytest.mark.parametrize("name", ["mention", "shared", "split"])

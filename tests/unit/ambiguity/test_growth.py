@@ -61,9 +61,13 @@ def test_finite_values_approach_the_limit(table, one, other):
 
 
 def test_log_ambiguity_diverges(table):
-    for values in table["finite"]["log_ambiguity"].values():
+    for name, values in table["finite"]["log_ambiguity"].items():
         assert values == sorted(values)
-        assert values[-1] > 20 * values[-2]  # doubling n multiplies it by about 2^5
+        if name == "segments":
+            assert set(values) == {1.0}
+        else:
+            assert values[-1] > 20 * values[-2]  # doubling n multiplies it by about 2^5
+    assert set(table["finite"]["ambiguity_log2"]["segments"]) == {0.0}
     assert table["log_ambiguity_diverges"] is True
 
 

@@ -158,12 +158,12 @@ def test_without_errors_ambiguity_cannot_tell():
 
 def test_main_has_a_row_for_every_model_and_decoder(documents):
     rows = documents["main"]["rows"]
-    assert len(rows) == 2 * 5 * 3
+    assert len(rows) == 2 * 6 * 3
     row = next(row for row in rows if (row["training"], row["structure"]) == ("Train-Orig", "split"))
     assert (row["model"], row["decoder"], row["paper_f1"]) == ("derivations", "enough", 59.2)
     assert row["difference"] is None
     assert "difference" not in [column["name"] for column in documents["main"]["columns"]]
-    assert len(documents["main"]["details"]["cells"]) == 10
+    assert len(documents["main"]["details"]["cells"]) == 12
 
 
 def invented_scores(run, cell):
@@ -309,6 +309,8 @@ def test_what_type_scaling_concludes():
     assert [one.holds for one in type_scaling.conclusions(rows)] == [False, False, False]
     rows[-1]["linear"] = 40.0
     assert [one.holds for one in type_scaling.conclusions(rows)] == [True, False, False]
+    rows[-1]["segments"] = 17.0
+    assert [one.holds for one in type_scaling.conclusions(rows)] == [True, False, False, True]
 
 
 def test_distribution_has_three(documents):
@@ -344,7 +346,10 @@ def test_a_likelihood_above_one_is_seen():
 
 
 def test_features_leaves_out_one_group_after_another(documents):
-    rows = documents["features"]["rows"]
+    every = documents["features"]["rows"]
+    segments = [row for row in every if row["structure"] == "segments"]
+    assert [row["without"] for row in segments] == ["nothing", "whole", "outermost", "beside"]
+    rows = [row for row in every if row["structure"] == "shared"]
     assert rows[0]["without"] == "nothing"
     assert {"word", "pairs", "section", "note"} <= {row["without"] for row in rows}
     assert "clusters" not in {row["without"] for row in rows}, "its resource is not there"

@@ -138,7 +138,7 @@ function typeSwitch(state, answer, sentence, onType) {
 
 /** @param {any} data */
 function legend(data) {
-  if (!data || data.tags) return null;
+  if (!data || data.tags || data.parts) return null;
   const rows = [
     ["A", "mentions from here on"],
     ["E", "mentions that start here"],

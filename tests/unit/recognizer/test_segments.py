@@ -1,0 +1,132 @@
+"""A recognizer over segments does all that others do."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from hyperspan import Mention, Recognizer, Sentence
+from hyperspan.errors import LearningError, UsageError
+from hyperspan.features import Lexicon, TemplateSet
+from hyperspan.recognizer import Interrupted
+
+PARTS = ([(0, 1)], [(0, 1), (2, 4)], [(0, 1), (5, 6)])
+TRAIN = [
+    Sentence(
+        ["Infarctions", "either", "water", "shed", "or", "embolic"],
+        [Mention("Finding", parts) for parts in PARTS],
+        doc="a",
+    ),
+    Sentence(["no", "blood", "in", "stomach"], [Mention("Finding", [(1, 4)]), Mention("Site", [(3, 4)])], doc="b"),
+    Sentence(["nothing", "to", "report", "today"], doc="c"),
+    Sentence(["blood", "seen", "in", "the", "big", "stomach"], [Mention("Finding", [(0, 1), (5, 6)])], doc="d"),
+] * 5
+
+
+@pytest.fixture(scope="module")
+def recognizer():
+    return Recognizer(structure="segments", n_threads=1).fit(TRAIN)
+
+
+def test_it_learns_and_takes_its_lengths_from_the_data(recognizer):
+    assert recognizer.score(TRAIN) == 1.0
+    assert recognizer.structure_.sizes == {"longest_part": 3, "longest_gap": 4}
+    assert recognizer.summary()["longest_gap"] == 4
+    for decode in ("all", "enough"):
+        found = [each.mentions for each in recognizer.find(TRAIN[:4], decode=decode)]
+        assert found == [sentence.mentions for sentence in TRAIN[:4]]
+    assert recognizer.predict([Sentence([])]) == [[]]
+
+
+def test_a_model_file_gives_the_same_and_holds_the_lengths(recognizer, tmp_path):
+    recognizer.save(tmp_path / "model")
+    again = Recognizer.load(tmp_path / "model")
+    assert again.structure_ == recognizer.structure_
+    for one, other in zip(again.predict(TRAIN[:4]), recognizer.predict(TRAIN[:4]), strict=True):
+        assert [(mention, mention.prob) for mention in one] == [(mention, mention.prob) for mention in other]
+    assert again.strongest() == recognizer.strongest()
+    again.save(tmp_path / "again")
+    assert (tmp_path / "again").read_bytes() == (tmp_path / "model").read_bytes()
+
+
+def test_threads_make_no_difference(recognizer):
+    np.testing.assert_array_equal(
+        Recognizer(structure="segments", n_threads=3).fit(TRAIN).scorer_.weights, recognizer.scorer_.weights
+    )
+
+
+def test_training_goes_on_where_it_stopped(recognizer, tmp_path):
+    checkpoint = tmp_path / "checkpoint"
+    again = Recognizer(structure="segments", n_threads=1)
+    with pytest.raises(Interrupted):
+        again.fit(TRAIN, checkpoint=checkpoint, on_iteration=lambda record: record.iteration == 3)
+    again.fit(TRAIN, checkpoint=checkpoint, resume=True)
+    np.testing.assert_array_equal(again.scorer_.weights, recognizer.scorer_.weights)
+
+
+def test_penalty_and_threshold_are_tuned_on_development_data():
+    tuned = Recognizer(structure="segments", l2="auto", max_iterations=20, n_threads=1).fit(TRAIN, dev=TRAIN[:4])
+    assert tuned.l2_ in (2.0, 1.0, 0.5, 0.25, 0.125)
+    assert tuned.dev_scores_["all"]["f1"] == 1.0
+
+
+def test_lengths_can_be_set_and_mentions_beyond_them_are_left_out():
+    shorter = Recognizer(structure="segments", longest_gap=1, n_threads=1).fit(TRAIN)
+    assert shorter.structure_.sizes == {"longest_part": 3, "longest_gap": 1}
+    assert shorter.left_out_ == 10
+    with pytest.raises(UsageError, match="longest_part is 0; expected a whole number from 1"):
+        Recognizer(structure="segments", longest_part=0).fit(TRAIN)
+    with pytest.raises(LearningError, match="cannot write any of the"):
+        Recognizer(structure="segments", longest_part=1).fit([TRAIN[1].with_mentions([Mention("Finding", [(1, 4)])])])
+
+
+def test_lengths_are_for_segments_only():
+    with pytest.raises(ValueError, match="the structure 'shared' has no longest_gap; only segments has"):
+        Recognizer(longest_gap=3).fit(TRAIN)
+
+
+def test_explain_says_which_scores_and_features_made_a_mention(recognizer):
+    explanation = recognizer.explain(TRAIN[0], top=200)
+    json.dumps(explanation.as_dict())
+    mention = explanation.sentence.mentions[1]
+    assert [recognizer.structure_.label_name(label) for _, label in explanation.edges_of(mention)] == [
+        "Finding part 1, 1 word",
+        "Finding gap after part 1, 1 word",
+        "Finding part 2, 2 words",
+        "Finding end after part 2",
+    ]
+    assert "scores: part 1, 1 word" in str(explanation)
+    wholes = [reason for reason in explanation.reasons[mention] if "as a whole" in reason.in_words]
+    assert wholes
+    assert explanation._repr_svg_().startswith("<svg")
+
+
+def test_what_moves_a_mention_is_the_slope_of_its_log_probability(recognizer):
+    over = recognizer.distribution_over(TRAIN[:1])
+    mention = TRAIN[0].mentions[1]
+    moved, scores = over.moved(mention), over.batch.scores
+    for word, label in np.argwhere(np.abs(moved) > 1e-3).tolist():
+        probs = []
+        for step in (1e-5, -1e-5):
+            changed = scores.copy()
+            changed[word, label] += step
+            probs.append(
+                type(over)(over.structure, type(over.batch).of_sentence(changed)).mention_probs([[mention]])[0][0]
+            )
+        assert moved[word, label] == pytest.approx((np.log(probs[0]) - np.log(probs[1])) / 2e-5, abs=1e-5)
+
+
+def test_templates_lexicon_and_columns_of_ones_own(tmp_path):
+    templates = TemplateSet.parse('[a]\nword = "word[0]"\nwhole = "category[span]"\npos = "pos[left] pos[span]"')
+    lexicon = Lexicon.from_entries([("blood", "substance"), ("stomach", "organ")])
+    sentences = [
+        Sentence(sentence.tokens, sentence.mentions, columns={"pos": ["X"] * len(sentence)}) for sentence in TRAIN
+    ]
+    own = Recognizer(structure="segments", features=templates, lexicon=lexicon, n_threads=1).fit(sentences)
+    assert own.scorer_.columns == ("pos",)
+    own.save(tmp_path / "model")
+    again = Recognizer.load(tmp_path / "model")
+    assert again.predict(sentences[:4]) == own.predict(sentences[:4])
+    assert any(entry["feature"].startswith("category[span]=") for found in own.strongest().values() for entry in found)
