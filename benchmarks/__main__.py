@@ -11,6 +11,7 @@ import typer
 
 from benchmarks import compare as comparing
 from benchmarks import load as loading
+from benchmarks import rescoring as second_look
 from benchmarks import results as scoring
 from benchmarks.harness import environment
 from benchmarks.reporting import check_output, figures_of, print_rows, write
@@ -132,6 +133,33 @@ def results(
             print(scoring.HEAD, flush=True)
         rows.append(row)
         print(scoring.row_text(row), flush=True)
+    write(output, {"env": environment(2, ("numpy", "numba", "scipy")), "rows": rows})
+
+
+@app.command()
+def rescoring(
+    corpora: Annotated[Path, typer.Argument(help="The folder that holds the corpora.", show_default=False)],
+    corpus: Annotated[
+        list[str] | None, typer.Option("--corpus", help=f"Which, and which types: {', '.join(second_look.CORPORA)}.")
+    ] = None,
+    structure: Annotated[
+        list[str] | None, typer.Option("--structure", help=f"Which: {', '.join(second_look.STRUCTURES)}.")
+    ] = None,
+    split: Annotated[str, typer.Option("--split", help="What is predicted: test or dev.")] = "test",
+    option: Annotated[
+        list[str] | None, typer.Option("--option", help="Passed on to train, as --option=--threads=16.")
+    ] = None,
+    output: OutputOption = None,
+) -> None:
+    """Train, predict and evaluate without and with a second look at whole mentions."""
+    check_output(output)
+    rows: list[scoring.Result] = []
+    chosen = corpus or second_look.CORPORA, structure or second_look.STRUCTURES
+    for row in second_look.rows(corpora, *chosen, split, tuple(option or ())):
+        if not rows:
+            print(second_look.HEAD, flush=True)
+        rows.append(row)
+        print(second_look.row_text(row), flush=True)
     write(output, {"env": environment(2, ("numpy", "numba", "scipy")), "rows": rows})
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from hyperspan.evaluation import Calibration
 from hyperspan.experiments.cells import percent
 from hyperspan.experiments.data import evenly
 from hyperspan.experiments.plotting import new_figure
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 
 LEAST_PROBABLE = 0.05
 """Mentions less probable than this have no part in calibration."""
-
-N_BINS = 10
 
 MOST_LIKELIHOODS = 500
 """For so many training sentences it is looked whether their likelihood exceeds one."""
@@ -74,43 +73,32 @@ def _make(run: Run, over: str, train: Sequence[Sentence], dev: Sequence[Sentence
         scores = found.evaluate(decoder, threshold)
         row[f"{decoder}_f1"] = percent(scores.all.f1)
         row[f"{decoder}_discontiguous_f1"] = percent(scores.discontiguous_mentions.f1)
-    bins = reliability_of(found)
-    row["calibration_error"] = round(calibration_error(bins), 4)
+    calibration = reliability_of(found)
+    row["calibration_error"] = round(calibration.error, 4)
     row["above_one"] = above_one(recognizer, evenly(train, MOST_LIKELIHOODS))
     row["iterations"] = recognizer.n_iter_
     row["seconds"] = round(seconds, 1)
-    return {"row": row, "reliability": bins}
+    return {"row": row, "reliability": bins_of(calibration)}
 
 
-def reliability_of(found: Found) -> list[dict[str, Any]]:
-    """Return for each bin of probability how many mentions there are, how probable they are, and how many are right."""
-    bins: list[list[tuple[float, bool]]] = [[] for _ in range(N_BINS)]
-    for sentence, candidates in zip(found.sentences, found.candidates, strict=True):
-        gold = set(sentence.mentions)
-        for mention in candidates:
-            prob = mention.prob or 0.0
-            bins[min(int(prob * N_BINS), N_BINS - 1)].append((prob, mention in gold))
+def reliability_of(found: Found) -> Calibration:
+    """Return how the probabilities of candidates compare with the share of them that is right."""
+    return Calibration.of(
+        (mention.prob, mention in gold)
+        for gold, candidates in zip(
+            map(set, (each.mentions for each in found.sentences)), found.candidates, strict=True
+        )
+        for mention in candidates
+    )
+
+
+def bins_of(calibration: Calibration) -> list[dict[str, Any]]:
+    """Return the bins that have mentions, as plain data."""
     return [
-        {
-            "mentions": len(kept),
-            "prob": round(sum(prob for prob, _ in kept) / len(kept), 4),
-            "right": round(sum(is_right for _, is_right in kept) / len(kept), 4),
-        }
-        for kept in bins
-        if kept
+        {"mentions": kept.n_mentions, "prob": round(kept.mean_prob, 4), "right": round(kept.share_right, 4)}
+        for kept in calibration.bins
+        if kept.n_mentions
     ]
-
-
-def calibration_error(bins: Sequence[Mapping[str, Any]]) -> float:
-    """Return the expected calibration error.
-
-    Examples
-    --------
-    >>> calibration_error([{"mentions": 3, "prob": 0.5, "right": 0.6}, {"mentions": 1, "prob": 0.9, "right": 0.5}])
-    0.175
-    """
-    total = sum(kept["mentions"] for kept in bins)
-    return sum(kept["mentions"] * abs(kept["prob"] - kept["right"]) for kept in bins) / total if total else 0.0
 
 
 def above_one(recognizer: Recognizer, sentences: Sequence[Sentence]) -> int:

@@ -74,9 +74,9 @@ class MentionRows(NamedTuple):
         """Append the mentions to those of their sentences."""
         types = [block.type for block in structure.blocks]
         columns = (self.block, self.sentence, self.prob, self.n_parts, self.parts[:, 0, 0], self.parts[:, 0, 1])
-        values = zip(*(column.tolist() for column in columns), strict=True)
-        for row, (block, sentence, prob, n_parts, start, end) in enumerate(values):
-            spans = ((start, end),) if n_parts == 1 else tuple(map(tuple, self.parts[row, :n_parts].tolist()))
+        several = iter(self.parts[self.n_parts > 1].tolist())
+        for block, sentence, prob, n_parts, start, end in zip(*(column.tolist() for column in columns), strict=True):
+            spans = ((start, end),) if n_parts == 1 else tuple(map(tuple, next(several)[:n_parts]))
             found[sentence].append(unchecked_mention(types[block], spans, prob))
 
 

@@ -6,6 +6,7 @@ something of the type. `hyperspan.scoring.candidate_reference` says the same thi
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numba
@@ -134,6 +135,7 @@ class Table(NamedTuple):
     n_types: int
 
 
+@lru_cache(maxsize=1)
 def template_hashes() -> Hashes:
     """Return the hash with which the features of each template begin."""
     return np.array([hash_text(f"mention {name}") for name in TEMPLATES], dtype=np.uint64)

@@ -36,7 +36,7 @@ class Proposal:
         At most so many of each number of parts in a sentence, the most probable ones.
     """
 
-    lowest: tuple[float, ...] = (0.02, 0.005)
+    lowest: tuple[float, ...] = (0.03, 0.005)
     most: int = 100
 
 

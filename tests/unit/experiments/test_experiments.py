@@ -325,10 +325,12 @@ def test_reliability_counts_what_is_right():
     sentence = Sentence(["a", "b", "c"], [APART])
     candidates = (replace(APART, prob=0.85), replace(WHOLE, prob=0.81), replace(WHOLE, type="X", prob=1.0))
     found = Found((sentence,), [()], [()], [candidates])
-    bins = distribution.reliability_of(found)
-    assert bins == [{"mentions": 2, "prob": 0.83, "right": 0.5}, {"mentions": 1, "prob": 1.0, "right": 0.0}]
-    assert distribution.calibration_error(bins) == pytest.approx((2 * 0.33 + 1.0) / 3)
-    assert distribution.calibration_error([]) == 0.0
+    calibration = distribution.reliability_of(found)
+    assert distribution.bins_of(calibration) == [
+        {"mentions": 2, "prob": 0.83, "right": 0.5},
+        {"mentions": 1, "prob": 1.0, "right": 0.0},
+    ]
+    assert calibration.error == pytest.approx((2 * 0.33 + 1.0) / 3)
 
 
 def test_a_likelihood_above_one_is_seen():
