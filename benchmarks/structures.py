@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 from hyperspan import Recognizer, Sentence, corpora
-from hyperspan.experiments.distribution import LEAST_PROBABLE, calibration_error, reliability_of
+from hyperspan.experiments.distribution import LEAST_PROBABLE, reliability_of
 from hyperspan.experiments.training import find
 from hyperspan.text import as_sentences
 
@@ -39,7 +39,7 @@ def row_of(structure: str, l2: float, train: list[Sentence], dev: list[Sentence]
         structure,
         f"{l2:g}",
         *(f"{100 * share:.1f}" for share in (*shares, probable.discontiguous_mentions.f1)),
-        f"{calibration_error(reliability_of(found)):.3f}",
+        f"{reliability_of(found).error:.3f}",
         str(recognizer.n_iter_),
         f"{seconds:.0f}",
     ]
