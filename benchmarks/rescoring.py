@@ -100,6 +100,7 @@ def of_structure(
             "threshold": trained["threshold"],
             "rescoring": trained["rescoring"],
             "seconds": round(usage.wall, 1),
+            "cpu_seconds": round(usage.cpu, 1),
             "calibration": calibrated["calibration"],
             "significance": scores.get("significance"),
             **{each: scores[each] for each in SCORES},

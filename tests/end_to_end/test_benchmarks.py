@@ -143,6 +143,33 @@ def test_results_of_a_corpus(tmp_path):
     assert [row["decode"] for row in json.loads(path.read_text())["rows"]] == ["all", "enough", "probable"]
 
 
+def test_rows_with_and_without_a_second_look(tmp_path):
+    reports = demo.generate(40, unit="sentences")
+    splits = {name: reports.split(name) for name in ("train", "dev")}
+    corpora.write_splits(splits, tmp_path / "small", format="jsonl")
+    path = tmp_path / "rescoring.json"
+    options = (
+        "--corpus",
+        "small:Finding,Drug",
+        "--structure",
+        "shared",
+        "--split",
+        "dev",
+        "--option=--max-iterations=3",
+    )
+    head, line, *rows = bench("rescoring", tmp_path, *options, "-o", path).stdout.splitlines()
+    assert head.count("|") == line.count("|") == rows[0].count("|") == rows[1].count("|")
+    without, with_it = json.loads(path.read_text())["rows"]
+    assert (without["rescore"], without["rescoring"], without["significance"]) == ("off", {}, None)
+    assert with_it["rescoring"]["kept"]
+    assert with_it["significance"]["all"]["other_f1"] == without["all"]["f1"]
+    assert with_it["all"]["tp"] + with_it["all"]["fn"] == sum(
+        mention.type in ("Finding", "Drug") for sentence in splits["dev"] for mention in sentence.mentions
+    )
+    with pytest.raises(UsageError, match=r"there is no file '.*chia/.*\.jsonl'; expected a corpus"):
+        bench("rescoring", tmp_path)
+
+
 def shown_commands():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile", *(ROOT / "docs").glob("*.md")]:
         for line in page.read_text(encoding="utf-8").splitlines():

@@ -685,3 +685,43 @@ def test_reasons_are_given_in_words(run: Run, data: Path):
     code, _, err = run("explain", data / "model", "  ")
     assert code == 2
     assert "there is no word in the text; expected a sentence" in err
+
+
+def test_a_second_look_from_training_to_explaining(run, tmp_path):
+    """``--rescore`` goes through train, show, predict in several processes, threshold and explain."""
+    reports = demo.generate(40, unit="sentences")
+    paths = {name: tmp_path / f"{name}.jsonl" for name in ("train", "dev")}
+    for name, path in paths.items():
+        corpora.write(reports.split(name), path, format="jsonl")
+    model = tmp_path / "a.model"
+    log = tmp_path / "log.jsonl"
+    learn = ("train", paths["train"], "--dev", paths["dev"], "--rescore", "on", "--max-iterations", 5, "--log", log)
+    code, out, _ = run(*learn, "-o", model, "--json")
+    assert code == 0
+    assert json.loads(out)["rescoring"]["kept"] is True
+    folds = [json.loads(line).get("fold", 0) for line in log.read_text(encoding="utf-8").splitlines()]
+    assert set(folds) == {0, 1, 2, 3, 4, 5}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.model", "dev.jsonl", "log.jsonl", "train.jsonl"]
+    code, out, _ = run("show", model, "--top", 0)
+    assert code == 0
+    assert re.search(r"second look kept: F1 0\.\d+ without it, 0\.\d+ with it \(standard error 0\.\d+; dev\)", out)
+    assert re.search(r"candidates, [\d,]+ in the training data, hold [\d.]+% of [\d,]+ with 1 part, ", out)
+    found = []
+    for workers in (1, 2):
+        code, out, _ = run("predict", model, paths["dev"], "-o", "-", "--format", "jsonl", "--workers", workers)
+        assert code == 0
+        found.append(out)
+    assert found[0] == found[1]
+    code, out, _ = run("threshold", model, paths["dev"], "--set", "--json")
+    assert code == 0
+    assert json.loads(out)["chosen"] == json.loads(out)["own"]
+    code, out, _ = run("explain", model, "There are erosions in the antrum and duodenum.", "--threshold", 0.1)
+    assert code == 0
+    assert "the mention as a whole, by its log odds:" in out
+    assert "its words, by the log probability of the first look:" in out
+
+
+def test_an_unknown_way_to_rescore(run, tmp_path):
+    code, _, err = run("train", tmp_path / "x.jsonl", "-o", tmp_path / "a.model", "--rescore", "maybe")
+    assert code == 2
+    assert "'maybe' is not one of 'auto', 'on', 'off'" in " ".join(err.replace("│", " ").split())

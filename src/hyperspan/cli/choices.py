@@ -50,7 +50,9 @@ def choices_of(callback: Callable[..., Any] | None) -> tuple[str, ...]:
 
 def structure_option(help: str) -> Any:
     """Return the option ``--structure`` with a help of its own."""
-    return typer.Option("--structure", help=help, metavar="linear|mention|shared|split", callback=_known_structure)
+    return typer.Option(
+        "--structure", help=help, metavar="linear|mention|shared|split|segments", callback=_known_structure
+    )
 
 
 StructureOption = Annotated[str, structure_option("How mentions are written.")]

@@ -23,13 +23,14 @@ from hyperspan.inference.numba.segments import (
     Messages,
     SegmentTable,
     best_kernel,
+    best_mentions_kernel,
     count_kernel,
     log_totals_kernel,
     probable_segments_kernel,
 )
 from hyperspan.inference.outcomes import Outcome, by_number_of_parts, falling_pairs, most_probable
 from hyperspan.mentions import Mention, Span, unchecked_mention
-from hyperspan.structures.decoding import MOST_MENTIONS, Decoded
+from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
 from hyperspan.structures.segments import SegmentBlock, Segments
 from hyperspan.structures.structure import Encoded
 
@@ -42,6 +43,7 @@ MOST_STEPS = 500_000
 _ROOM = 1_024
 
 Numbers = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 
 class SegmentSets(BlockDistribution[Segments]):
@@ -135,20 +137,46 @@ class SegmentSets(BlockDistribution[Segments]):
 
     def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
         check_at_least_one("limit", limit)
+        by_parts = np.array(by_number_of_parts(threshold, self.structure.max_components))
+        lowest, first_word = float(by_parts.min()), self.batch.first_word
+
+        def search(block: SegmentBlock, probs: Numbers, alive: Numbers, was_cut: Flags, rows: MentionRows) -> int:
+            found = probable_segments_kernel(self.table, probs, alive, first_word, lowest, MOST_STEPS, was_cut, rows)
+            return int(found)
+
+        return self._searched(search, limit, by_parts)
+
+    def read_best(self, reading: Reading) -> list[Decoded]:
+        """Return the best set of mentions of each sentence, with their probabilities: there is one reading."""
+        best = np.empty((self.table.n_nodes, self.batch.longest))
+
+        def search(block: SegmentBlock, probs: Numbers, alive: Numbers, was_cut: Flags, rows: MentionRows) -> int:
+            scores, first_word, first_label = self.batch.scores, self.batch.first_word, block.first_label
+            found = best_mentions_kernel(
+                self.table, first_label, scores, probs, alive, first_word, best, MOST_MENTIONS, was_cut, rows
+            )
+            return int(found)
+
+        return self._searched(search, MOST_MENTIONS, np.zeros(self.structure.max_components))
+
+    def _searched(
+        self, search: Callable[[SegmentBlock, Numbers, Numbers, Flags, MentionRows], int], limit: int, by_parts: Numbers
+    ) -> list[Decoded]:
+        """Return the mentions that a search through each block finds, the most probable ones if there are too many.
+
+        Only those count that are as probable as ``by_parts`` says for their number of parts.
+        """
         n_sentences, first_word = self.batch.n_sentences, self.batch.first_word
         was_cut, found = np.zeros(n_sentences, dtype=np.bool_), [list[Mention]() for _ in range(n_sentences)]
         probs, alive = self._room_for_probs(), np.empty((len(self.batch.scores), self.table.n_nodes))
         messages, totals = Messages.room(self.table, self.batch.longest), np.empty(n_sentences)
         rows = MentionRows.room(_ROOM, self.structure)
-        by_parts = np.array(by_number_of_parts(threshold, self.structure.max_components))
         for number, block in enumerate(self.structure.blocks):
             self._sum(block, probs, alive, totals, messages)
-            arguments = (self.table, probs, alive, first_word, float(by_parts.min()), MOST_STEPS, was_cut)
-            while (n_found := probable_segments_kernel(*arguments, rows)) < 0:
+            while (n_found := search(block, probs, alive, was_cut, rows)) < 0:
                 rows = MentionRows.room(4 * rows.n_rows, self.structure)
             rows.block[:n_found] = number
-            is_kept = rows.prob[:n_found] >= by_parts[rows.n_parts[:n_found] - 1]
-            here = rows.chosen(np.flatnonzero(is_kept))
+            here = rows.chosen(np.flatnonzero(rows.prob[:n_found] >= by_parts[rows.n_parts[:n_found] - 1]))
             here.chosen(_most_probable_rows(here, first_word, limit + 1)).append_to(found, self.structure)
         return [most_probable(here, limit, is_cut) for here, is_cut in zip(found, was_cut.tolist(), strict=True)]
 

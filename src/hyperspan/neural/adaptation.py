@@ -84,8 +84,8 @@ def adapt(
     _, pieces = load_encoder(encoder)
     try:
         with quiet():
-            model = AutoModelForMaskedLM.from_pretrained(encoder, dtype=torch.float32)
-            tokenizer = AutoTokenizer.from_pretrained(encoder)
+            model = AutoModelForMaskedLM.from_pretrained(encoder, dtype=torch.float32, trust_remote_code=False)
+            tokenizer = AutoTokenizer.from_pretrained(encoder, trust_remote_code=False)
     except Exception as error:
         raise UsageError(f"the encoder {encoder!r} cannot guess hidden words: {type(error).__name__}") from error
     if tokenizer.mask_token_id is None:

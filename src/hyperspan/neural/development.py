@@ -16,6 +16,7 @@ from hyperspan.evaluation.calibration import Calibration
 from hyperspan.inference import BatchDistribution, ScoreBatch, distribution_class, encode_gold, negative_log_likelihood
 from hyperspan.learning import LOWEST_THRESHOLD, ThresholdCurve
 from hyperspan.mentions import Mention, Sentence, unchecked_mention
+from hyperspan.neural.likelihood import in_pieces
 from hyperspan.neural.mention_head import Candidates
 from hyperspan.neural.mention_scorer import PROPOSAL, best_mix, log_odds_of, mixed
 from hyperspan.neural.network import first_words
@@ -31,8 +32,6 @@ MOST_SCORES = 1 << 26
 
 MOST_FOUND = 200
 """The search for candidates in a sentence ends after so many of a type: a network that knows nothing has thousands."""
-
-_N_PIECES = 8
 
 Mentions = Sequence[Sequence[Mention]]
 
@@ -115,7 +114,7 @@ def best_temperature(
 ) -> float:
     """Return the temperature under which the gold of development data is likeliest."""
     gold = encode_gold(distribution, structure, dev)
-    pieces = batch.cut(_N_PIECES)
+    pieces = in_pieces(batch)
     borders = np.cumsum([0, *(piece.n_sentences for piece in pieces)]).tolist()
     golds = [gold.sentences(begin, end) for begin, end in pairwise(borders)]
 
@@ -126,7 +125,7 @@ def best_temperature(
             over = distribution(structure, cooled(pieces[number], temperature))
             return negative_log_likelihood(over, golds[number]).value
 
-        return sum(run(n_threads, work, _N_PIECES))
+        return sum(run(n_threads, work, len(pieces)))
 
     limit = float(np.log(HOTTEST))
     found = minimize_scalar(loss, bounds=(-limit, limit), method="bounded", options={"xatol": 1e-2})
@@ -146,13 +145,13 @@ def propose(
     lowest: float | tuple[float, ...] = PROPOSAL.lowest,
 ) -> list[tuple[Mention, ...]]:
     """Return the mentions of each sentence that get a second look, with their exact probabilities."""
-    pieces = batch.cut(_N_PIECES)
+    pieces = in_pieces(batch)
 
     def work(number: int) -> list[tuple[Mention, ...]]:
         decoded = distribution(structure, pieces[number]).probable(lowest, limit=MOST_FOUND)
         return [_most_probable(here.mentions) for here in decoded]
 
-    return [here for found in run(n_threads, work, _N_PIECES) for here in found]
+    return [here for found in run(n_threads, work, len(pieces)) for here in found]
 
 
 def _most_probable(mentions: tuple[Mention, ...]) -> tuple[Mention, ...]:

@@ -33,8 +33,8 @@ def load_encoder(name: str) -> tuple[nn.Module, WordPieces]:
         raise UsageError(f"encoder is {name!r}; expected a folder, or the name of a pretrained encoder")
     try:
         with quiet():
-            tokenizer = AutoTokenizer.from_pretrained(str(name))
-            model = AutoModel.from_pretrained(str(name), dtype=torch.float32)
+            tokenizer = AutoTokenizer.from_pretrained(str(name), trust_remote_code=False)
+            model = AutoModel.from_pretrained(str(name), dtype=torch.float32, trust_remote_code=False)
     except Exception as error:  # whatever goes wrong in there, a folder or a name was wrong here
         raise UsageError(
             f"the encoder {str(name)!r} cannot be loaded ({type(error).__name__}: {_first_line(error)}). Expected a "
@@ -72,7 +72,7 @@ def encoder_of_config(config: Mapping[str, Any], shapes: Mapping[str, tuple[int,
             made = AutoConfig.for_model(**{name: value for name, value in config.items() if name != "auto_map"})
             if not 0 < int(getattr(made, "num_hidden_layers", 1)) <= _MOST_LAYERS:
                 raise ModelError(f"its encoder has {made.num_hidden_layers} layers; expected 1 to {_MOST_LAYERS}")
-            model = _bare(AutoModel.from_config(made))
+            model = _bare(AutoModel.from_config(made, trust_remote_code=False))
     except ModelError:
         raise
     except Exception as error:

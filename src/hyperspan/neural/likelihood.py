@@ -11,22 +11,30 @@ from hyperspan.inference import BatchDistribution, Gold, ScoreBatch, negative_lo
 from hyperspan.structures import Structure
 from hyperspan.threads import run
 
-N_PIECES = 8
-"""Into how many pieces a batch is cut for threads: always as many, so that sums do not depend on the threads."""
+MOST_PIECES = 8
+"""A batch is cut into at most so many pieces for threads."""
+
+PIECE_SCORES = 1 << 16
+"""A piece has at least so many scores; fewer take longer to hand to another thread than to sum."""
+
+
+def in_pieces(batch: ScoreBatch) -> list[ScoreBatch]:
+    """Cut a batch for threads: how depends on the batch alone, so that sums do not depend on the threads."""
+    return batch.cut(min(MOST_PIECES, max(1, batch.scores.size // PIECE_SCORES)))
 
 
 class _ExactLikelihood(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, scores: Any, transitions: Any, distribution: Any, structure: Any, gold: Any, n: int) -> Any:
         batch = ScoreBatch(_float64(scores), gold.first_word, _float64(transitions))
-        pieces = batch.cut(N_PIECES)
+        pieces = in_pieces(batch)
         borders = np.cumsum([0, *(piece.n_sentences for piece in pieces)]).tolist()
 
         def work(number: int) -> Any:
             here = gold.sentences(borders[number], borders[number + 1])
             return negative_log_likelihood(distribution(structure, pieces[number]), here)
 
-        losses = run(n, work, N_PIECES)
+        losses = run(n, work, len(pieces))
         slope = np.concatenate([loss.scores for loss in losses])
         ctx.save_for_backward(
             torch.from_numpy(slope).to(scores), torch.from_numpy(sum(loss.transitions for loss in losses)).to(scores)

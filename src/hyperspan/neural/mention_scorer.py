@@ -84,7 +84,7 @@ class NeuralMentionScorer:
         """Return the words that moved candidates most, and the first look as one reason."""
         found: list[dict[Mention, list[Reason]]] = []
         for number, (known, here) in enumerate(zip(candidates, wanted, strict=True)):
-            by_mention = {mention: mention for mention in known}
+            by_mention, words = {mention: mention for mention in known}, sentences[number].tokens
             reasons = {}
             for mention in here:
                 first_look = by_mention.get(mention, mention)
@@ -92,7 +92,7 @@ class NeuralMentionScorer:
                 reasons[mention] = [
                     Reason(mention.start, "first look", amount, "the log-odds of the first look", look=2),
                     *(
-                        replace(reason, look=2)
+                        replace(reason, look=2, in_words=f"what the encoder makes of ‘{words[reason.word]}’")
                         for reason in self.scorer.words_that_moved(
                             sentences, number, partial(self._of_one, mention), top
                         )

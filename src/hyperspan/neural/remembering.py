@@ -33,17 +33,18 @@ class Remembered:
             while self._n_words > MOST_WORDS:
                 self._forget(next(iter(self._kept)))
 
-    def take(self, sentence: Sentence) -> torch.Tensor | None:
-        """Return the vectors of a sentence, if they are still there, and forget them."""
+    def take(self, sentences: Sequence[Sentence]) -> list[torch.Tensor | None]:
+        """Return the vectors of sentences, where they are still there, and forget them."""
         with self._lock:
-            return self._forget(id(sentence))
+            found = [self._kept[id(each)][1] if id(each) in self._kept else None for each in sentences]
+            for sentence in sentences:  # one of them may be there twice
+                self._forget(id(sentence))
+        return found
 
-    def _forget(self, key: int) -> torch.Tensor | None:
-        if key not in self._kept:
-            return None
-        sentence, vectors = self._kept.pop(key)
-        self._n_words -= len(sentence)
-        return vectors
+    def _forget(self, key: int) -> None:
+        if key in self._kept:
+            sentence, _ = self._kept.pop(key)
+            self._n_words -= len(sentence)
 
     def __reduce__(self) -> tuple[type[Remembered], tuple[()]]:
         return type(self), ()  # what goes to another process begins with nothing

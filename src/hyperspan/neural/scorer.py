@@ -115,7 +115,7 @@ class NeuralScorer:
 
     def vectors_again(self, sentences: Sequence[Sentence], wanted: Sequence[int]) -> torch.Tensor:
         """Return the vectors of the words of some of the sentences: those that were made a moment ago, if they were."""
-        taken = [self._remembered.take(sentence) for sentence in sentences]
+        taken = self._remembered.take(sentences)
         kept = [taken[number] for number in wanted]
         if all(each is not None for each in kept):
             return torch.cat(kept)

@@ -106,6 +106,8 @@ def _remade(
     )
     rescorer = None
     if "rescorer" in data:
+        from hyperspan.scoring import linear_mentions as _registers_itself  # noqa: F401 - only for those who need it
+
         state = dict(data["rescorer"])
         of_rescorer = {name.removeprefix(_RESCORER): arrays[name] for name in arrays if name.startswith(_RESCORER)}
         found = mention_scorer_class(state.pop("name"))

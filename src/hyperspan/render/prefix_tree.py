@@ -94,7 +94,7 @@ def check_tree(structure: Segments, n_words: int, encoding: Iterable[tuple[int, 
     for word, label in edges:
         known = 0 <= word < n_words and 0 <= label < structure.n_labels
         segment = structure.segment_of(label) if known else None
-        if segment is None or word + segment.length + (segment.what == GAP) > n_words:
+        if segment is None or word + segment.length + 2 * (segment.what == GAP) > n_words:
             raise StructureError(
                 f"the encoding has label {label} at word {word}; expected one of the {structure.n_labels} labels "
                 f"of {structure.name!r} that fits into {n_words} words"

@@ -23,6 +23,8 @@ _BRIEF = (
     "threshold",
     "features",
     "weights",
+    "encoder",
+    "parameters",
     "iterations",
     "annotator",
 )
@@ -52,7 +54,7 @@ class Model:
         known = recognizer.summary()
         self.brief: dict[str, Any] = {
             "name": name,
-            **{key: known[key] for key in _BRIEF},
+            **{key: known.get(key) for key in _BRIEF},  # not every scorer has features, or an encoder
             "colours": {
                 type: {"number": number, "light": LIGHT[number], "dark": DARK[number]}
                 for type, number in zip(recognizer.types_, map(colours.index, recognizer.types_), strict=True)

@@ -173,8 +173,10 @@ class ModelAnswer(BaseModel):
     colours: dict[str, Colour]
     decode: Decode
     threshold: float
-    features: int
-    weights: int
+    features: int | None = Field(description="How many the model knows; null where it has an encoder instead.")
+    weights: int | None
+    encoder: str | None = Field(description="What the encoder was called, if there is one.")
+    parameters: int | None
     iterations: int
     annotator: str
     dev_scores: dict[str, Any] | None
@@ -190,8 +192,8 @@ class ModelsAnswer(BaseModel):
 class OneModelAnswer(ModelAnswer):
     """All that is known of one model."""
 
-    templates: list[list[str]]
-    skipped_templates: list[str]
+    templates: list[list[str]] | None = None
+    skipped_templates: list[str] | None = None
     threshold_curve: list[dict[str, Any]] = Field(
         description="Precision, recall and F1 by threshold on development data; empty if it was not tuned."
     )

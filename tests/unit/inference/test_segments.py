@@ -118,6 +118,19 @@ def test_best_and_k_best(made, n_words: int, size: float, forbidden: float) -> N
 
 @cases
 @sizes
+@pytest.mark.parametrize("reading", ["all", "enough"])
+def test_the_best_set_is_read_with_its_probabilities(made, n_words: int, size: float, reading: str) -> None:
+    for seed in range(5):
+        scores = random_scores(np.random.default_rng(seed), made, n_words, size=size, forbidden=0.1) - 0.3 * size
+        found = single(made, scores)
+        (decoded,) = found.read_best(reading)
+        assert decoded.mentions == found.best()[0].mentions
+        probs = [mention.prob for mention in decoded.mentions]
+        assert probs == pytest.approx(found.mention_probs([decoded.mentions])[0], rel=1e-12)
+
+
+@cases
+@sizes
 def test_mention_probabilities_and_moved_counts(made, n_words: int, size: float) -> None:
     everything = enumeration(made, n_words)
     scores = random_scores(np.random.default_rng(3), made, n_words, size=size, forbidden=0.05)
@@ -212,7 +225,7 @@ def test_long_sentences_and_huge_scores_neither_overflow_nor_take_more_than_boun
     assert np.all(np.isfinite(marginals.edges))
     (decoded,) = found.probable(0.3)
     assert len(decoded.mentions) <= 1_000
-    assert found.best()[0].truncated == (size > 0.0)
+    assert found.best()[0].truncated == found.read_best("all")[0].truncated == (size > 0.0)
 
 
 def test_the_search_for_probable_mentions_is_bounded_and_says_so(monkeypatch) -> None:

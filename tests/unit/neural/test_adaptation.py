@@ -39,7 +39,7 @@ def test_reading_makes_guesses_better_and_gives_an_encoder(encoder, sentences, s
 
     output = tmp_path / "read"
     loss = adapt(encoder, sentences[:300], output, epochs=6, lr=2e-3, batch_size=16, device="cpu", on_step=watch)
-    assert loss == losses[-1] < 0.8 * losses[0]
+    assert loss == losses[-1] < 0.9 * losses[0]
     before, after = (load_encoder(str(folder))[0].state_dict() for folder in (encoder, output))
     assert before.keys() == after.keys()
     assert any(not torch.equal(before[name], after[name]) for name in before)

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hyperspan import Sentence
+from hyperspan import Recognizer, Sentence
+from hyperspan.corpora import demo
 from hyperspan.corpora.brat import document_of
 from hyperspan.server import Limits, create_app
 from hyperspan.server.predicting import LOWEST_CANDIDATE
@@ -271,6 +272,29 @@ def test_only_the_most_probable_of_many_mentions_are_explained(client_of, recogn
     assert len(found) > 2
     assert data["truncated"]
     assert sorted(m["prob"] for m in data["mentions"]) == sorted(m["prob"] for m in found)[-2:]
+
+
+def test_a_second_look_says_the_same_in_every_answer(client_of):
+    reports = demo.generate(40, unit="sentences")
+    recognizer = Recognizer(max_components=2, max_iterations=8, n_threads=1, rescore="on").fit(reports.split("train"))
+    client = client_of(create_app({"two": recognizer}))
+    text = "There is a mass in the antrum. There is a mass in the duodenum. No mass."
+    for decode in ("probable", "enough"):
+        asked = {"text": text, "threshold": 0.1, "decode": decode, "candidates": True}
+        sentences = client.post("/api/predict", asked).json()["sentences"]
+        assert sum(len(sentence["mentions"]) for sentence in sentences) > 0
+        for sentence in sentences:
+            probs = {(each["type"], str(each["spans"])): each["prob"] for each in sentence["candidates"]}
+            for found in sentence["mentions"]:
+                assert found["prob"] == probs.get((found["type"], str(found["spans"])), found["prob"])
+                mention = {"type": found["type"], "spans": found["spans"]}
+                asked = {"tokens": sentence["tokens"], "mention": mention}
+                (explained,) = client.post("/api/explain", asked).json()["mentions"]
+                assert explained["prob"] == pytest.approx(found["prob"], rel=1e-12)
+                assert {reason["look"] for reason in explained["reasons"]} == {1, 2}
+    described = client.get("/api/model", params={"model": "two"}).json()
+    assert described["rescorer"]["name"] == "linear"
+    assert described["rescoring"]["kept"]
 
 
 def test_one_mention_is_explained_whether_it_was_found_or_not(client, recognizer):

@@ -396,3 +396,78 @@ def probable_segments_kernel(table, probs, alive, first_word, threshold, most_st
                             node_parts[n_waiting] = path
                             n_waiting += 1
     return n_rows
+
+
+@numba.njit(nogil=True, cache=True)
+def best_mentions_kernel(table, first_label, scores, probs, alive, first_word, best, most, was_cut, rows):
+    """Write the mentions of the best set of one block, with their probabilities, into ``rows``, by walking down.
+
+    ``best`` is room for `best_kernel`, of shape (n_nodes, most words of a sentence). Returns how many there are, or -1
+    if there is no room for them all; of a sentence at most ``most`` are written, and ``was_cut`` says where.
+    """
+    n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
+    n_gap, n_end = n_levels * longest_part, n_levels * longest_part + (n_levels - 1) * longest_gap
+    most_waiting = n_levels * longest_part * longest_gap + 1
+    node_level, node_word = np.empty(most_waiting, np.int64), np.empty(most_waiting, np.int64)
+    node_prob, node_parts = np.empty(most_waiting), np.empty((most_waiting, n_levels, 2), np.int64)
+    n_rows = 0
+    for sentence in range(first_word.shape[0] - 1):
+        begin, n_words, n_here = first_word[sentence], first_word[sentence + 1] - first_word[sentence], 0
+        best_kernel(table, first_label, scores, begin, begin + n_words, best)
+        for start in range(n_words):
+            if not best[0, start] > 0.0:
+                continue
+            node_level[0], node_word[0], node_prob[0] = 0, start, alive[begin + start, 0]
+            n_waiting = 1
+            while n_waiting:
+                n_waiting -= 1
+                level, word, prob = node_level[n_waiting], node_word[n_waiting], node_prob[n_waiting]
+                path, row = node_parts[n_waiting].copy(), scores[begin + word]
+                goes_on, first = level < n_levels - 1, first_label + level * longest_part
+                n_parts, top, chosen = min(longest_part, n_words - word), -np.inf, 0
+                for place in range(n_parts):
+                    value = row[first + place] + (best[n_levels + level, word + place] if goes_on else 0.0)
+                    if value > top:
+                        top, chosen = value, place
+                for place in range(n_parts):
+                    value = row[first + place] + (best[n_levels + level, word + place] if goes_on else 0.0)
+                    if not (value > 0.0 or (place == chosen and top <= 0.0)):
+                        continue
+                    last = word + place
+                    here = prob * probs[begin + word, level * longest_part + place]
+                    path[level, 0], path[level, 1] = word, last + 1
+                    n_gaps = min(longest_gap, n_words - last - 2) if goes_on else 0
+                    is_end, of_last = True, scores[begin + last]
+                    if goes_on:
+                        highest, next_gap = of_last[first_label + n_end + level], -1  # -1: the end
+                        is_end = highest > 0.0
+                        first_gap = first_label + n_gap + level * longest_gap
+                        for gap in range(n_gaps):
+                            of_gap = of_last[first_gap + gap] + best[level + 1, last + 2 + gap]
+                            if of_gap > highest:
+                                highest, next_gap = of_gap, gap
+                        is_end = is_end or (highest <= 0.0 and next_gap < 0)
+                        for gap in range(n_gaps):
+                            of_gap = of_last[first_gap + gap] + best[level + 1, last + 2 + gap]
+                            if of_gap > 0.0 or (highest <= 0.0 and gap == next_gap):
+                                node_level[n_waiting], node_word[n_waiting] = level + 1, last + 2 + gap
+                                node_prob[n_waiting] = here * probs[begin + last, n_gap + level * longest_gap + gap]
+                                node_parts[n_waiting] = path
+                                n_waiting += 1
+                    if is_end:
+                        if n_here == most:
+                            was_cut[sentence] = True
+                            continue
+                        if n_rows == rows.prob.shape[0]:
+                            return -1
+                        whole = here * probs[begin + last, n_end + level] if goes_on else here
+                        rows.sentence[n_rows], rows.prob[n_rows], rows.n_parts[n_rows] = sentence, whole, level + 1
+                        rows.parts[n_rows, : level + 1] = path[: level + 1]
+                        n_rows, n_here = n_rows + 1, n_here + 1
+                if n_here == most:
+                    was_cut[sentence] = True
+                    break
+            if n_here == most:
+                was_cut[sentence] = True
+                break
+    return n_rows

@@ -18,6 +18,8 @@ export function showModel(place, summary) {
     ["Probabilities over", summary.distribution],
     ["Features", number(summary.features) ?? summary.features],
     ["Weights", number(summary.weights)],
+    ["Encoder", summary.encoder],
+    ["Parameters", number(summary.parameters)],
     ["Iterations", number(summary.iterations)],
     ["Annotator", summary.annotator === "none" ? null : summary.annotator],
     ["Threshold", threshold],
