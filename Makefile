@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOCK := requirements/dev.txt
 
-.PHONY: demo install test torch lint fix types bench docs wheel release-check fuzz audit lock clean
+.PHONY: demo install test torch extras lint fix types bench docs wheel release-check fuzz audit lock clean
 
 demo: $(READY)
 	$(BIN)/hyperspan demo
@@ -43,6 +43,10 @@ types: $(READY)
 fix: $(READY)
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# What the tests of spaCy, Spark and the hub need beside the tools; without it they are skipped. Spark also needs Java.
+extras: $(READY)
+	$(BIN)/python -m pip install -q -c $(LOCK) -e ".[arrow,hub,spacy,spark]"
 
 bench: $(READY)
 	$(BIN)/python -m pip install -q -e ".[bench]"

@@ -24,7 +24,7 @@ from hyperspan.mentions import Document
 from hyperspan.recognizer import Recognizer
 from hyperspan.text import split_document
 
-TRAINING_TOKENS = 150_000
+TRAINING_TOKENS = 50_000
 LONGEST = 100_000
 """Characters; what is planted as too long has more."""
 
@@ -39,13 +39,13 @@ def run(setting: Setting) -> Iterator[Row]:
     rower = setting.rower("spark", "tokens a second")
     # Names and texts are all that a table of notes has.
     texts = [Document(text.doc, text.text) for text in setting.data.texts(setting.pick(2_000, 300_000))]
-    rounds = setting.pick(1, 5)
+    rounds = setting.pick(1, 3)
     absent = _absent()
     with tempfile.TemporaryDirectory() as folder:
         model = Path(folder) / "model"
         train = first_tokens(setting.data.sentences, TRAINING_TOKENS)
         setting.say(f"training on {sum(map(len, train)):,} tokens")
-        Recognizer(max_iterations=setting.pick(5, 50), n_threads=1).fit(train).save(model)
+        Recognizer(max_iterations=setting.pick(5, 20), n_threads=1).fit(train).save(model)
         recognizer = Recognizer.load(model, n_threads=1)
         n_mentions = sum(len(unit.mentions) for unit in recognizer.annotate(texts))
         workers = in_turns({str(n): _annotating(recognizer, texts, n) for n in (1, 2)}, rounds)

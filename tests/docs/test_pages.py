@@ -12,8 +12,10 @@ import doctest
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -62,6 +64,11 @@ NEEDED = {"spacy.md": ("spacy",), "scale.md": ("pyarrow", "pyspark")}
 def test_blocks_run(page, tmp_path, monkeypatch):
     for package in NEEDED.get(page.name, ()):
         pytest.importorskip(package, reason=f"{package} is not installed, which the blocks of this page need")
+        if package == "pyspark" and not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+            pytest.skip("there is no Java, which Spark runs on")
+    if page.name in NEEDED:
+        warnings.simplefilter("default")  # what others warn of is not ours
+        monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     names: dict[str, object] = {}
