@@ -108,7 +108,7 @@ def agree(
         resamples=resamples,
         n_rotations=rotations,
         seed=seed,
-        watch=lambda steps: progress(steps, "Comparing with chance"),
+        watch=progress,
     )
     say.diagnostics(diagnostics)
     _tell_of_lacking(shared)
