@@ -29,9 +29,7 @@ TORCH := 2.13.0
 torch: $(READY)
 	$(BIN)/python -c "import torch, transformers" 2>/dev/null \
 		|| $(BIN)/python -m pip install -q -c $(LOCK) "torch==$(TORCH)+cpu" "transformers>=4.48" \
-		|| $(BIN)/python -m pip install -q -c $(LOCK) --extra-index-url https://download.pytorch.org/whl/cpu \
-			"torch==$(TORCH)+cpu" "transformers>=4.48" \
-		|| $(BIN)/python -m pip install -q -c $(LOCK) ".[neural]"
+		|| $(BIN)/python -m pip install -q -c $(LOCK) -e ".[neural]"
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -105,6 +105,17 @@ def test_sentences_without_names_go_by_their_number(run, tmp_path: Path):
     assert json.loads(out)["documents"] == len(NAMED)
 
 
+def test_a_mention_that_is_there_twice_counts_once(run, tmp_path: Path):
+    mention = {"type": "Finding", "spans": [[0, 1]]}
+    for name, mentions in {"ann": [mention, mention], "bob": [mention]}.items():
+        record = {"doc": "a", "tokens": ["fever", "today"], "mentions": mentions}
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record), encoding="utf-8")
+    code, out, err = run(tmp_path / "ann.jsonl", tmp_path / "bob.jsonl", "--json")
+    assert code == 0
+    assert json.loads(out)["mean"]["f1"] == 1.0
+    assert "was given before" in err
+
+
 def test_too_little_agreement_exits_with_one(run, sides):
     assert run(*sides, "--min-f1", "0.2")[0] == 0
     code, _, err = run(*sides, "--min-f1", "0.9")

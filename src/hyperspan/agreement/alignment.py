@@ -89,15 +89,23 @@ def as_words(mentions: Iterable[Mention]) -> list[Words]:
 def _gains(ours: Sequence[Words], theirs: Sequence[Words]) -> dict[int, dict[int, float]]:
     """Return for every one of ours what is gained by aligning it with those of theirs for which that pays."""
     at_word: defaultdict[int, list[int]] = defaultdict(list)
-    for column, (_, words) in enumerate(theirs):
+    of_type: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
+    longest: defaultdict[str, int] = defaultdict(int)
+    for column, (type, words) in enumerate(theirs):
+        longest[type] = max(longest[type], len(words))
         for word in words:
             at_word[word].append(column)
-    longest = max((len(words) for _, words in theirs), default=0)
+            of_type[type, word].append(column)
     gains: dict[int, dict[int, float]] = {}
     for row, mention in enumerate(ours):
-        reach = floor(_REACH * (len(mention[1]) + longest)) + 1
-        near = {word + step for word in mention[1] for step in range(-reach, reach + 1)}
-        for column in {column for word in near for column in at_word.get(word, ())}:
+        type, words = mention
+        columns = {column for word in words for column in at_word.get(word, ())}
+        if type in longest:
+            # Without a common word the positions cost 1 at least, so only the same type can pay.
+            reach = floor(_REACH * (len(words) + longest[type])) + 1
+            near = {word + step for word in words for step in range(-reach, reach + 1)} - words
+            columns.update(column for word in near for column in of_type.get((type, word), ()))
+        for column in columns:
             gain = 2 * ALONE - dissimilarity(mention, theirs[column])
             if gain > 0.0:
                 gains.setdefault(row, {})[column] = gain

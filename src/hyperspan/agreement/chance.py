@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,20 @@ from hyperspan.agreement.documents import SharedDocument
 
 ROTATIONS = 100
 """How many rotations stand for chance."""
+
+Item = TypeVar("Item")
+
+
+class Watch(Protocol):
+    """Passes on what takes long, for a progress bar."""
+
+    def __call__(self, items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
+        """Return the same items, given what is done with them."""
+
+
+def unwatched(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
+    """Pass the items on as they are."""
+    return items
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +77,7 @@ def gamma(
     *,
     n_rotations: int = ROTATIONS,
     seed: int = 0,
-    watch: Callable[[Iterable[int]], Iterable[int]] = iter,
+    watch: Watch = unwatched,
 ) -> Gamma:
     """Return the agreement of two annotators on whole mentions.
 
@@ -81,11 +95,11 @@ def gamma(
     seed : int
         Which rotations are drawn.
     watch : callable
-        Passes the rotations on, for a progress bar.
+        Passes documents and rotations on, for a progress bar.
     """
     ours, theirs, n_words = list[Words](), list[Words](), 0
     costs, n_mentions = np.zeros(len(documents)), np.zeros(len(documents))
-    for number, shared in enumerate(documents):
+    for number, shared in enumerate(watch(documents, "Aligning", len(documents))):
         for sentence in shared.sentences:
             one, other = as_words(sentence.words_of(first)), as_words(sentence.words_of(second))
             if one or other:
@@ -98,7 +112,7 @@ def gamma(
     total = float(n_mentions.sum())
     if not total or not rotations:
         return Gamma(np.nan, np.nan, np.nan, 0, costs, n_mentions)
-    chance = [align(ours, rotated(theirs, by, n_words)).cost for by in watch(rotations)]
+    chance = [align(ours, rotated(theirs, by, n_words)).cost for by in watch(rotations, "Comparing with chance")]
     observed, expected = float(costs.sum()) / total, float(np.mean(chance)) / total
     value = 1.0 - observed / expected if expected > 0.0 else np.nan
     return Gamma(value, observed, expected, len(rotations), costs, n_mentions)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.agreement.chance import ROTATIONS, Gamma, gamma, or_none
+from hyperspan.agreement.chance import ROTATIONS, Gamma, Watch, gamma, or_none, unwatched
 from hyperspan.agreement.coefficients import Alpha, Kappa, masi_distance
 from hyperspan.agreement.confusion import Confusion
 from hyperspan.agreement.documents import Shared, SharedDocument
@@ -192,7 +192,7 @@ def agreement(
     confidence: float = CONFIDENCE,
     n_rotations: int = ROTATIONS,
     seed: int = 0,
-    watch: Callable[[Iterable[int]], Iterable[int]] = iter,
+    watch: Watch = unwatched,
 ) -> Agreement:
     """Measure how annotators agree.
 
@@ -228,7 +228,7 @@ def agreement(
             f"{', '.join(shared.annotators)} have no document in common; the documents of annotators go by their names"
         )
     how = _Resampling(resamples, confidence, seed)
-    tallies = [_Tally(first, second, shared.of(first, second)) for first, second in shared.pairs()]
+    tallies = [_Tally(first, second, shared.of(first, second), watch) for first, second in shared.pairs()]
     tallies = [tally for tally in tallies if tally.documents]
     pairs = tuple(tally.agreement(how, n_rotations, watch) for tally in tallies)
     alpha = Alpha([rows_of(each, shared.annotators, parts_of_words) for each in shared.documents], masi_distance)
@@ -273,7 +273,7 @@ class _Resampling:
 class _Tally:
     """What is counted of two annotators in one go over the documents that both have."""
 
-    def __init__(self, first: str, second: str, documents: Sequence[SharedDocument]) -> None:
+    def __init__(self, first: str, second: str, documents: Sequence[SharedDocument], watch: Watch) -> None:
         self.first, self.second, self.documents = first, second, documents
         self.scorer, self.either, self.confusion = Scorer(), Score(), Confusion()
         self.exact: list[Score] = []
@@ -281,7 +281,7 @@ class _Tally:
         self.exact_of_type: defaultdict[str, Score] = defaultdict(Score)
         self.relaxed_of_type: defaultdict[str, Score] = defaultdict(Score)
         self.rows = [rows_of(shared, (first, second), types_of_words) for shared in documents]
-        for shared in documents:
+        for shared in watch(documents, f"Comparing {first} and {second}", len(documents)):
             self._add(shared)
 
     def _add(self, shared: SharedDocument) -> None:
@@ -300,9 +300,7 @@ class _Tally:
         for sentence in shared.sentences:
             self.confusion.add(sentence, self.first, self.second)
 
-    def agreement(
-        self, how: _Resampling, n_rotations: int, watch: Callable[[Iterable[int]], Iterable[int]]
-    ) -> PairAgreement:
+    def agreement(self, how: _Resampling, n_rotations: int, watch: Watch) -> PairAgreement:
         """Return every measure with its interval."""
         n = len(self.documents)
         exact, relaxed, kappa = F1Counts(_table(self.exact)), F1Counts(_table(self.relaxed)), Kappa(self.rows)

@@ -22,6 +22,7 @@ from hyperspan.cli.console import (
     say,
     stdout,
 )
+from hyperspan.cli.evaluate import DuplicatesOnce
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 from hyperspan.files import writing
@@ -95,7 +96,7 @@ def agree(
     if (adjudicate is None) != (output is None):
         raise UsageError("--adjudicate and -o belong together: which mentions to keep, and where to write them")
     _refuse_inputs(annotators, [path for path in (html, list_, output) if path is not None])
-    diagnostics = Diagnostics(on_error.value)
+    diagnostics = DuplicatesOnce(on_error.value)
     shared = share(
         {
             name: progress(corpora.stream(path, format=format, diagnostics=diagnostics), f"Reading {name}")
@@ -108,7 +109,7 @@ def agree(
         resamples=resamples,
         n_rotations=rotations,
         seed=seed,
-        watch=lambda steps: progress(steps, "Comparing with chance"),
+        watch=progress,
     )
     say.diagnostics(diagnostics)
     _tell_of_lacking(shared)

@@ -130,7 +130,7 @@ def evaluate(
         raise typer.Exit(1)
 
 
-class _Findings(Diagnostics):
+class DuplicatesOnce(Diagnostics):
     """Takes duplicates as they come: a mention that is there twice counts once."""
 
     def report(self, kind: str, message: str, **place: Any) -> None:
@@ -154,7 +154,7 @@ class _Reader:
         from hyperspan.evaluation import comparisons
         from hyperspan.text import tokenize
 
-        ours, theirs = _Findings(self.on_error), _Findings(self.on_error)
+        ours, theirs = DuplicatesOnce(self.on_error), DuplicatesOnce(self.on_error)
         found = comparisons(
             corpora.stream(self.gold, format=self.format, diagnostics=ours),
             corpora.stream(predicted, format=self.predicted_format, diagnostics=theirs),

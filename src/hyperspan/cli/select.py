@@ -345,5 +345,5 @@ def _print_curves(found: Sequence[Curve]) -> None:
         if curve.words_for_same is None or curve.saved is None:
             typer.echo(f"{curve.strategy} does not reach {goal}")
         else:
-            share = f"{100 * curve.saved:.0f} % of the words saved"
+            share = f"{abs(100 * curve.saved):.0f} % {'of the words saved' if curve.saved >= 0 else 'more words'}"
             typer.echo(f"{curve.strategy} reaches {goal} after {curve.words_for_same:,.0f} words: {share}")
