@@ -170,6 +170,20 @@ def test_rows_with_and_without_a_second_look(tmp_path):
         bench("rescoring", tmp_path)
 
 
+def test_thresholds_of_a_corpus(tmp_path):
+    reports = demo.generate(40, unit="sentences")
+    splits = {name: reports.split(name) for name in ("train", "dev")}
+    corpora.write_splits(splits, tmp_path / "small", format="jsonl")
+    path = tmp_path / "thresholds.json"
+    options = ("--structure", "mention", "--types", "Finding,Drug", "--max-iterations", 5, "--cuts", 2, "-o", path)
+    head, line, *rows = bench("thresholds", "--data", tmp_path / "small", *options).stdout.splitlines()
+    assert head.startswith("| chosen by | highest F1 | chosen | gain |")
+    assert line.startswith("| ---: |")
+    sizes = [row["n_sentences"] for row in json.loads(path.read_text())["rows"]]
+    assert [int(row.split("|")[1]) for row in rows] == sizes
+    assert sizes[:2] == [10, 25]
+
+
 def shown_commands():
     for page in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "Makefile", *(ROOT / "docs").glob("*.md")]:
         for line in page.read_text(encoding="utf-8").splitlines():
