@@ -139,7 +139,8 @@ class Queries(NamedTuple):
         n_queries = candidates.n_rows + int(n_more.sum())
         keys, typed = np.empty((2, n_queries), dtype=np.uint64)
         row = np.concatenate([np.arange(candidates.n_rows), np.repeat(np.arange(candidates.n_rows), n_more)])
-        queries_kernel(words, candidates, first, keys, typed)
+        with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
+            queries_kernel(words, candidates, first, keys, typed)
         return cls(first, row, keys, typed)
 
 
@@ -147,7 +148,8 @@ def _occurrences(words: Words, strings: FeatureIndex) -> tuple[Integers, NDArray
     """Return the sentence and the string of every place where the words of a string stand one after another."""
     room = LONGEST * len(words.lower)
     sentence, found = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int32)
-    n_found = occurrences_kernel(words.first, words.lower, *strings.slots, sentence, found)
+    with np.errstate(over="ignore"):  # as above
+        n_found = occurrences_kernel(words.first, words.lower, *strings.slots, sentence, found)
     return sentence[:n_found], found[:n_found]
 
 

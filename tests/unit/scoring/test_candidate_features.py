@@ -100,9 +100,8 @@ def known_by_hand(scorer, sentences, candidates, number: int, mention: Mention, 
 def test_compiled_features_are_those_of_the_reference(types, columns, lexicon, without_own: bool) -> None:
     sentences, candidates = random_sentences(1, types, columns=columns)
     scorer, own = scorer_for(sentences, types, columns, lexicon)
-    with np.errstate(over="ignore"):  # without the compiler
-        table = scorer.table(sentences, candidates, own if without_own else None)
-        first, hashes, values = features_of(table)
+    table = scorer.table(sentences, candidates, own if without_own else None)
+    first, hashes, values = features_of(table)
     row, seen = 0, set()
     for number, here in enumerate(candidates):
         others = [each for each in sentences if each.doc != sentences[number].doc] if without_own else sentences
