@@ -169,7 +169,7 @@ def best_mix(
     >>> odds = np.array([2.0, 1.0, -1.0, -2.0])
     >>> first_look, _, shift = best_mix(odds, np.zeros(4), np.array([True, False, True, False]))
     >>> round(first_look, 2), abs(shift) < 1e-3
-    (0.53, True)
+    (0.42, True)
     """
     columns = np.stack([first_look, head, np.ones_like(head)], axis=1)
     signs = np.where(is_right, 1.0, -1.0)

@@ -218,7 +218,7 @@ def test_a_sentence_is_the_same_in_a_batch() -> None:
 @pytest.mark.parametrize("size", [0.0, 1e4, 1e250])
 def test_long_sentences_and_huge_scores_neither_overflow_nor_take_more_than_bounded_memory(size: float) -> None:
     made, rng = Segments(ONE, 5, 6, 6), np.random.default_rng(9)
-    scores = size * rng.normal(size=(2_000, made.n_labels)) if size else np.zeros((2_000, made.n_labels))
+    scores = size * rng.normal(size=(500, made.n_labels)) if size else np.zeros((500, made.n_labels))
     found = single(made, scores)
     marginals = found.marginals()
     assert not np.isnan(marginals.log_partition[0])
