@@ -11,6 +11,7 @@ import os
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -50,6 +51,9 @@ def run(setting: Setting) -> Iterator[Row]:
         n_mentions = sum(len(unit.mentions) for unit in recognizer.annotate(texts))
         workers = in_turns({str(n): _annotating(recognizer, texts, n) for n in (1, 2)}, rounds)
         n_tokens = sum(len(sentence) for text in texts for sentence in split_document(text))
+        processor = in_turns({"1": _annotating(recognizer, texts, 1)}, rounds, clock=time.process_time)["1"]
+        note = f"{n_tokens:,} tokens in {len(texts):,} texts, one thread"
+        yield rower("one process, processor time", processor.rate(n_tokens), note=note, more_is_better=True)
         for n in (1, 2):
             beside = f"--workers {n}"
             if absent:

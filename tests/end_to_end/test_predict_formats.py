@@ -90,9 +90,9 @@ def test_what_is_predicted_is_read_by_evaluate(model, notes, tmp_path):
 
 def test_a_suffix_that_says_nothing_is_refused_before_any_work(model, notes, tmp_path):
     result = run(model, notes, "-o", tmp_path / "out.docx")
-    assert "'out.docx' does not say which format to write; use .cupt, .htm, .html, .inline," in str(result.exception)
+    assert "'out.docx' does not say which format to write; use .csv, .cupt, .htm, .html," in str(result.exception)
     result = run(model, notes, "--format", "parchment")
-    assert "--format is 'parchment'; expected one of bioc, brat," in str(result.exception)
+    assert "--format is 'parchment'; expected one of bigbio, bioc," in str(result.exception)
     result = run(model, notes, "-o", tmp_path / "x.cupt", "--top", 2)
     assert "--top is 2, but the format 'cupt' holds no other structures; expected jsonl" in str(result.exception)
 

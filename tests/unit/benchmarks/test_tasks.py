@@ -263,6 +263,7 @@ def test_spark_beside_workers_and_no_note_lost(tiny):
         pytest.skip(absent)
     rows = list(run(tiny, ["spark"]))
     assert [(row.ours, row.peer) for row in rows] == [
+        ("one process, processor time", ""),
         ("local[1]", "--workers 1"),
         ("local[2]", "--workers 2"),
         ("local[2], one sentence a note", ""),
@@ -273,7 +274,8 @@ def test_spark_beside_workers_and_no_note_lost(tiny):
 
 def test_without_spark_workers_stand_alone(tiny, monkeypatch):
     monkeypatch.setattr(spark, "_absent", lambda: "there is no Java")
-    rows = list(run(tiny, ["spark"]))
+    alone, *rows = run(tiny, ["spark"])
+    assert alone.ours == "one process, processor time"
     assert [(row.ours, row.peer, row.note) for row in rows] == [
         ("--workers 1", "", "there is no Java"),
         ("--workers 2", "", "there is no Java"),

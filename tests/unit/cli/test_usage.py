@@ -24,7 +24,7 @@ def test_no_braces_and_no_types_of_flags(command):
 
 
 def test_arguments_stand_in_capitals():
-    assert "Usage: hyperspan predict [OPTIONS] MODEL INPUT " in help_of("predict")
+    assert "Usage: hyperspan predict [OPTIONS] MODEL INPUTS… " in help_of("predict")
     assert "Usage: hyperspan serve [OPTIONS] [MODEL…] " in help_of("serve")
     assert "Usage: hyperspan [OPTIONS] COMMAND … " in help_of("")
     assert "Usage: hyperspan ambiguity [OPTIONS] COMMAND … " in help_of("ambiguity")
