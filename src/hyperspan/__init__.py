@@ -11,7 +11,7 @@ from hyperspan.mentions.notebook import draw_with
 if TYPE_CHECKING:
     from hyperspan.recognizer import Recognizer
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Corpus",
