@@ -127,7 +127,7 @@ def _under_spark(
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_LOCAL_DIRS": folder,
     }
-    printed, _ = run_python("-m", "benchmarks.measured.spark", json.dumps(asked), environment=environment)
+    printed, _ = run_python("-m", "benchmarks.spark_process", json.dumps(asked), environment=environment)
     made: dict[str, Any] = json.loads(printed.splitlines()[-1])
     return made
 

@@ -1,4 +1,4 @@
-"""Find mentions under Spark in local mode, in a process of its own: ``python -m benchmarks.measured.spark JSON``.
+"""Find mentions under Spark in local mode, in a process of its own: ``python -m benchmarks.spark_process JSON``.
 
 The session is started and every worker has loaded the model before the clock runs; what is timed reads Parquet, finds
 and counts.
