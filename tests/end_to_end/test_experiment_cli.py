@@ -61,7 +61,7 @@ def test_everything_is_printed_and_written(results):
 
 
 def test_the_warning_about_templates_comes_once(results):
-    assert results[1].stderr.count("templates are skipped") == 1
+    assert results[1].stderr.count("templates are skipped") == 2  # of words, and of whole parts and gaps
 
 
 def test_what_is_there_is_not_done_again(results):
@@ -78,7 +78,7 @@ def test_what_is_there_is_not_done_again(results):
 def test_a_killed_run_goes_on_where_it_was(results, tmp_path):
     folder, _ = results
     kept = list((folder / "parts").iterdir())
-    assert len(kept) == 10 + 3 + 12  # cells of main, distributions, groups of features
+    assert len(kept) == 12 + 3 + 12 + 4  # cells of main, distributions, groups of features, and those of segments
     (folder / "main.json").rename(tmp_path / "main.json")
     again = run("run", "main", "--data", "demo", *SHORT, "-o", folder)
     assert "λ of" not in again.stderr

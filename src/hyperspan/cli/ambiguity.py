@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from hyperspan.ambiguity import OfStructure
     from hyperspan.mentions import Sentence
 
+_WIDEST_COUNTS = 100
+"""Columns of a terminal in which all counts that are written out find room."""
+
 app = typer.Typer(help="How ambiguous the structures are: counts, growth, round trips.", no_args_is_help=True)
 
 LONGEST_NUMBER = 15
@@ -84,7 +87,10 @@ def counts(
         numbers = [in_short(table[name][index]) for name in STRUCTURES]
         powers = [f"2^{table[name][index]}" for name in ("segments_log2", "mention_sets_log2")]
         view.add_row(str(n_words), *numbers, *powers)
-    stdout().print(view)
+    for column in view.columns:
+        column.no_wrap, column.overflow = True, "ignore"
+    console = stdout()
+    console.print(view, width=max(console.width, _WIDEST_COUNTS), crop=False)  # a number is never cut
 
 
 @app.command("matrix")

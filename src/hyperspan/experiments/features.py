@@ -11,6 +11,9 @@ from hyperspan.experiments.plotting import COLOURS, new_figure
 from hyperspan.experiments.result import Column, Result, Row, conclude
 from hyperspan.experiments.run import Experiment, Run
 from hyperspan.experiments.training import find
+from hyperspan.features import TemplateSet
+from hyperspan.features.columns import SemanticCategories, keys_of
+from hyperspan.features.templates import Template
 from hyperspan.mentions import Sentence
 
 if TYPE_CHECKING:
@@ -24,15 +27,16 @@ def run(run: Run) -> Result:
     dataset = run.data.largest
     train, dev = dataset.split("train"), dataset.split("dev")
     rows: list[Row] = []
-    of_spans = run.options.templates.of_spans()
-    if run.options.lexicon is None:
-        of_spans = of_spans.without("whole_in_lexicon")
-    groups = {"shared": run.options.templates.groups, "segments": of_spans.groups}
+    of_words = run.options.templates
+    of_spans = tuple(each for each in of_words.of_spans() if _is_possible(each, train, run.options.lexicon))
+    templates = {"shared": of_words, "segments": TemplateSet((*of_words, *of_spans), of_words.source)}
+    groups = {"shared": of_words.groups, "segments": tuple(dict.fromkeys(each.group for each in of_spans))}
     for structure, of_structure in groups.items():
         whole = 0.0
         for group in (NOTHING, *of_structure):
+            kept = templates[structure] if group == NOTHING else templates[structure].without(group)
             name = f"features: {structure} without {group}, {dataset.name}"
-            made = run.part(name, partial(_make, run, structure, group, train, dev))
+            made = run.part(name, partial(_make, run, structure, kept, train, dev))
             whole = made["row"]["f1"] if group == NOTHING else whole
             change = round(made["row"]["f1"] - whole, 3)
             rows.append({"structure": structure, "without": group, **made["row"], "change": change})
@@ -63,9 +67,17 @@ def run(run: Run) -> Result:
     return Result(columns, rows, [], conclusions, notes)
 
 
-def _make(run: Run, structure: str, group: str, train: Sequence[Sentence], dev: Sequence[Sentence]) -> dict[str, Any]:
-    templates = run.options.templates if structure == "shared" else run.options.templates.with_spans()
-    kept = templates if group == NOTHING else templates.without(group)
+def _is_possible(template: Template, sentences: Sequence[Sentence], lexicon: SemanticCategories | None) -> bool:
+    """Whether some sentence has all that a template looks at."""
+    return all(
+        any(keys_of(part.column.source, sentence, lexicon) is not None for sentence in sentences)
+        for part in template.parts
+    )
+
+
+def _make(
+    run: Run, structure: str, kept: TemplateSet, train: Sequence[Sentence], dev: Sequence[Sentence]
+) -> dict[str, Any]:
     recognizer = run.options.train(train, structure=structure, templates=kept, on_iteration=run.progress.iteration)
     found = find(recognizer, dev)
     scores = found.evaluate("probable", found.best_threshold())

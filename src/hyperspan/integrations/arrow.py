@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -223,9 +224,10 @@ def _found_file(model: str) -> Path:
     if "pyspark" in sys.modules:
         from pyspark import SparkFiles
 
-        shipped = Path(SparkFiles.get(path.name))
-        if shipped.is_file():
-            return shipped
+        with suppress(Exception):  # where Spark is loaded but does not run, nothing was shipped
+            shipped = Path(SparkFiles.get(path.name))
+            if shipped.is_file():
+                return shipped
     raise ModelError(
         f"there is no model file {model!r} on this machine; put it where every worker sees it, or ship it with "
         "spark.sparkContext.addFile(...)"

@@ -230,9 +230,10 @@ def _preconditioner(
     varies = share * (1.0 - share)
     n_uses = np.bincount(features.feature, minlength=len(parameters.row_of_feature))
     n_uses_of_row = np.bincount(parameters.row_of_feature, n_uses, minlength=parameters.n_rows)
+    of_transitions = np.outer(share, share).reshape(-1) if parameters.n_transitions else np.empty(0)
     steep = [
         n_words * varies,
-        n_words * np.outer(share, share).reshape(-1)[: parameters.n_transitions],
+        n_words * of_transitions,
         np.repeat(n_uses_of_row, np.diff(parameters.first_pair)) * varies[parameters.pair_label],
     ]
     return preconditioner_of(np.concatenate(steep))

@@ -342,7 +342,7 @@ def test_every_field_of_a_second_look(tmp_path: Path, trained: Recognizer) -> No
 @pytest.mark.parametrize(
     ("place", "value", "message"),
     [
-        (("name",), "oracle", "there is no mention scorer 'oracle'; expected one of linear"),
+        (("name",), "oracle", "there is no mention scorer 'oracle'; expected one of "),
         (("version",), 2, "its second look has version 2; this program reads version 1"),
         (("has_lexicon",), True, "its second look needs a lexicon that it does not have"),
         (("columns",), ["smell"], "its second look needs the columns ['smell']; expected some of ['lemma', 'pos']"),

@@ -101,7 +101,7 @@ def test_a_bound_keeps_the_most_probable_of_each_number_of_parts_and_says_if_a_l
 def test_a_search_that_is_cut_short_still_has_the_likely_mentions(monkeypatch: pytest.MonkeyPatch) -> None:
     model, sentences = random_model()
     whole = list(first_look(model, Proposal((0.2, 0.0001)), sentences))
-    monkeypatch.setattr("hyperspan.inference.encodings.MOST_STEPS", 12)
+    monkeypatch.setattr("hyperspan.inference.outcomes.MOST_STEPS", 12)
     for here, cut in zip(whole, first_look(model, Proposal((0.2, 0.0001)), sentences), strict=True):
         assert len(cut.candidates) < len(here.candidates)
         likely = [mention for mention in here.candidates if (mention.prob or 0.0) >= 0.2]
