@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from hyperspan.ambiguity import OfStructure
     from hyperspan.mentions import Sentence
 
-_WIDEST_COUNTS = 100
-"""Columns of a terminal in which all counts that are written out find room."""
-
 app = typer.Typer(help="How ambiguous the structures are: counts, growth, round trips.", no_args_is_help=True)
 
 LONGEST_NUMBER = 15
@@ -80,17 +77,14 @@ def counts(
         with any_digits():
             print_json(table)
         return
-    view = Table("words", *STRUCTURES, "segments", "all sets", box=None, pad_edge=False)
+    view = Table("words", *STRUCTURES, "all sets", box=None, pad_edge=False)
     for column in view.columns:
         column.justify = "right"
     for index, n_words in enumerate(table["words"]):
         numbers = [in_short(table[name][index]) for name in STRUCTURES]
-        powers = [f"2^{table[name][index]}" for name in ("segments_log2", "mention_sets_log2")]
-        view.add_row(str(n_words), *numbers, *powers)
-    for column in view.columns:
-        column.no_wrap, column.overflow = True, "ignore"
-    console = stdout()
-    console.print(view, width=max(console.width, _WIDEST_COUNTS), crop=False)  # a number is never cut
+        view.add_row(str(n_words), *numbers, f"2^{table['mention_sets_log2'][index]}")
+    stdout().print(view)
+    stdout().print("segments has as many encodings as there are sets.")
 
 
 @app.command("matrix")

@@ -48,7 +48,7 @@ def in_sentences(comparison: Comparison, split: Split) -> Iterator[Comparison]:
             of_sentence[max(0, bisect_right(starts, mention.start) - 1)].append(mention)
         return of_sentence
 
-    whole, rest = gold, replace(gold, lost=())
+    whole, rest = gold, replace(gold.with_mentions(()), lost=())
     for right, missed, spurious in zip(
         cut(comparison.right), cut(comparison.missed), cut(comparison.spurious), strict=True
     ):
