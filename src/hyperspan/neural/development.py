@@ -113,7 +113,9 @@ def best_temperature(
     n_threads: int,
 ) -> float:
     """Return the temperature under which the gold of development data is likeliest."""
-    gold = encode_gold(distribution, structure, dev)
+    types = frozenset(structure.types)  # the development data may have others, which no structure can write
+    known = [each.with_mentions(mention for mention in each.mentions if mention.type in types) for each in dev]
+    gold = encode_gold(distribution, structure, known)
     pieces = in_pieces(batch)
     borders = np.cumsum([0, *(piece.n_sentences for piece in pieces)]).tolist()
     golds = [gold.sentences(begin, end) for begin, end in pairwise(borders)]

@@ -357,6 +357,16 @@ def test_no_development_data_is_no_obstacle(encoder, some):
     assert len(recognizer.predict(some[:4])) == 4
 
 
+def test_development_data_may_have_other_types(encoder, some):
+    words = some[0].tokens
+    other = Sentence(words, [Mention("Never seen", [(0, 1)])])
+    recognizer = Recognizer(encoder=encoder, epochs=1, layers=1, n_threads=1, device="cpu").fit(
+        some, dev=[*some, other]
+    )
+    assert "Never seen" not in recognizer.types_
+    assert recognizer.dev_scores_["all"]["fn"] >= 1
+
+
 def test_mentions_that_are_not_there_can_be_asked_for(trained, some):
     sentence = Sentence(["no", "fever"])
     mention = Mention(trained.types_[0], [(0, 2)])
