@@ -8,27 +8,11 @@ from pathlib import Path
 import pytest
 
 from hyperspan import Recognizer, corpora
-from hyperspan.cli import main
 from hyperspan.corpora import demo
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.text import as_sentences
 
 QUICK = ("--folds", 2, "--max-iterations", 5, "--on-error", "skip")
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["hyperspan", *map(str, arguments)])
-        try:
-            main()
-            code = 0
-        except SystemExit as exit:
-            code = int(exit.code or 0)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture(scope="module")

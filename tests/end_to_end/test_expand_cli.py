@@ -8,27 +8,11 @@ from pathlib import Path
 import pytest
 
 from hyperspan import Mention, Recognizer, Sentence, corpora
-from hyperspan.cli import main
 from hyperspan.mentions import Document
 
 TEXT = "cysts in left and right kidneys ."
 WORDS = TEXT.split()
 LEFT, RIGHT = Mention("Anatomy", [(2, 3), (5, 6)]), Mention("Anatomy", [(4, 6)])
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    def run(*arguments: object) -> tuple[int, str, str]:
-        monkeypatch.setattr("sys.argv", ["hyperspan", *map(str, arguments)])
-        try:
-            main()
-            code = 0
-        except SystemExit as exit:
-            code = int(exit.code or 0)
-        captured = capsys.readouterr()
-        return code, captured.out, captured.err
-
-    return run
 
 
 @pytest.fixture(scope="module")

@@ -28,9 +28,12 @@ def run(run: Run) -> Result:
     train, dev = dataset.split("train"), dataset.split("dev")
     rows: list[Row] = []
     of_words = run.options.templates
-    of_spans = tuple(each for each in of_words.of_spans() if _is_possible(each, train, run.options.lexicon))
-    templates = {"shared": of_words, "segments": TemplateSet((*of_words, *of_spans), of_words.source)}
-    groups = {"shared": of_words.groups, "segments": tuple(dict.fromkeys(each.group for each in of_spans))}
+    possible = tuple(
+        each for each in of_words.with_spans() if not each.is_of_spans or _is_possible(each, train, run.options.lexicon)
+    )
+    templates = {"shared": of_words, "segments": TemplateSet(possible, of_words.source)}
+    of_spans = dict.fromkeys(each.group for each in possible if each.is_of_spans)
+    groups = {"shared": of_words.groups, "segments": tuple(of_spans)}
     for structure, of_structure in groups.items():
         whole = 0.0
         for group in (NOTHING, *of_structure):
