@@ -34,11 +34,11 @@ NOTES = {
 }
 
 
-def named_as_there(documents: Iterable[Document]) -> list[Document]:
-    """Documents under names such as 00007-000007-ECHO_REPORT."""
+def named_as_there(documents: Iterable[Document], first: int = 0) -> list[Document]:
+    """Documents under names such as 00007-000007-ECHO_REPORT, numbered from the first."""
     return [
         replace(document, doc=f"{number:05}-{number:06}-{NOTES[document.attributes['note_type']]}", attributes={})
-        for number, document in enumerate(documents)
+        for number, document in enumerate(documents, first)
     ]
 
 
@@ -70,10 +70,18 @@ def write_shareclef2013(root: Path, *, pipe_suffix: str = ".txt") -> dict[str, l
 
 
 def write_releases(root: Path) -> dict[str, Path]:
-    """Write both releases and a table of semantic types for their codes; return where they are."""
-    reports = {split: list(disorders(demo.stream(24, split=split))) for split in demo.SPLITS}
+    """Write both releases and a table of semantic types for their codes; return where they are.
+
+    That of 2014 has 72 reports, in folders by split and note type; that of 2013 has pipe files beside its reports.
+    """
+    reports = {
+        split: named_as_there(disorders(demo.stream(24, split=split)), 100 * place)
+        for place, split in enumerate(demo.SPLITS)
+    }
     for split, folder in (("train", "train"), ("dev", "devel"), ("test", "test")):
-        corpora.write(reports[split], root / "semeval" / "data" / folder, format="semeval")
+        for note_type, ending in NOTES.items():
+            kept = [report for report in reports[split] if report.doc.endswith(ending)]
+            corpora.write(kept, root / "semeval" / "data" / folder / note_type, format="semeval")
     for split, folder in (("train", "Task1TrainSetGOLD"), ("dev", "Task1TestSetGOLD")):
         corpora.write(reports[split], root / "shareclef" / folder, format="semeval")
     codes = sorted(

@@ -30,6 +30,6 @@ draw_with(lambda thing: str(import_module("hyperspan.render.notebook").html_of(t
 
 
 def __getattr__(name: str) -> Any:
-    if name == "Recognizer":  # brings compiled code, so it is loaded when it is asked for
+    if name == "Recognizer":  # imports compiled code, so it is loaded on first use
         return import_module("hyperspan.recognizer").Recognizer
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,12 +1,15 @@
-"""What a reader found wrong, and what the caller wants done about it.
+"""Problems that a reader finds, and what to do about them.
 
-Readers never repair silently. They report each defect to a `Diagnostics` and go on only if the caller asked for it.
+Readers never repair data silently. They report each problem to a `Diagnostics` object and continue only if the caller
+asked for that.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from hyperspan.errors import CorpusError, UsageError, location
@@ -15,16 +18,39 @@ OnError = Literal["error", "skip", "widen"]
 ON_ERROR: tuple[OnError, ...] = ("error", "skip", "widen")
 
 KEPT_DIAGNOSTICS = 10_000
-"""How many diagnostics are kept word for word; beyond that they are only counted."""
+"""How many diagnostics are stored in full; further ones are only counted."""
+
+ADVICE = 'Correct it, or read with on_error="skip" (--on-error skip) to drop and count such cases.'
+"""What to do about a problem in a corpus that is read."""
 
 _LONGEST_VALUE = 80
 
 
 class LostMention(NamedTuple):
-    """A mention that a reader skipped: it is gold all the same, and counts as missed."""
+    """A mention that a reader skipped. It is still gold, so it counts as missed.
+
+    ``start`` is its first character in a document, or its first word in a sentence; None if its offsets are unusable.
+    """
 
     type: str
     n_parts: int
+    start: int | None = None
+
+    @classmethod
+    def at(cls, type: str, spans: Sequence[tuple[int, int]], length: int) -> LostMention:
+        """Return what is known of a mention by its spans, which may make no sense, in a unit of this length.
+
+        Examples
+        --------
+        >>> LostMention.at("Finding", [(2, 4), (4, 6), (20, 99)], 24)
+        LostMention(type='Finding', n_parts=2, start=2)
+        >>> LostMention.at("Finding", [(90, 99)], 24)
+        LostMention(type='Finding', n_parts=1, start=None)
+        """
+        ordered = sorted(spans)
+        inside = [offset for span in ordered for offset in span if 0 <= offset < length]
+        gaps = sum(next_start > end for (_, end), (next_start, _) in pairwise(ordered))
+        return cls(type, 1 + gaps, min(inside, default=None))
 
     @property
     def is_discontiguous(self) -> bool:
@@ -34,7 +60,7 @@ class LostMention(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One defect: what kind, where, and in words."""
+    """One problem: its kind, its location and a message."""
 
     kind: str
     message: str
@@ -50,27 +76,29 @@ class Diagnostic:
 
 
 class Diagnostics:
-    """Collects defects under one policy.
+    """Collect problems and apply one policy to all of them.
 
     Parameters
     ----------
     on_error : {"error", "skip", "widen"}
-        ``error`` raises `CorpusError` at the first defect. ``skip`` drops what is defective (a mention where possible,
-        else the sentence, document or file) and counts it. ``widen`` moves a boundary that lies inside a token outward
-        to the token's edge, and otherwise does what ``skip`` does.
+        ``error`` raises `CorpusError` at the first problem. ``skip`` drops what is wrong (a mention if possible,
+        otherwise the sentence, document or file) and counts it. ``widen`` moves a boundary that lies inside a token
+        outward to the token's edge, and is otherwise the same as ``skip``.
+    advice : str
+        What the message of a raised error says to do; by default, how to read with another ``on_error``.
 
     Attributes
     ----------
     items : list of Diagnostic
-        The first `KEPT_DIAGNOSTICS` diagnostics.
+        The first `KEPT_DIAGNOSTICS` problems.
     counts : Counter
         How often each kind was found.
     notes : dict of str to Diagnostic
-        What the reader should know but is no defect, such as what a format cannot hold: the first case of each kind.
+        Remarks that are not problems, such as data that a format cannot store: the first of each kind.
     note_counts : Counter
-        How often each kind was noted.
+        How many remarks there are of each kind.
     lost : list of LostMention
-        The mentions that were skipped, until `take_lost` hands them to the unit they belong to.
+        The skipped mentions that `take_lost` has not yet returned.
 
     Examples
     --------
@@ -82,10 +110,11 @@ class Diagnostics:
     1
     """
 
-    def __init__(self, on_error: OnError = "error") -> None:
+    def __init__(self, on_error: OnError = "error", *, advice: str = ADVICE) -> None:
         if on_error not in ON_ERROR:
             raise UsageError(f"on_error is {on_error!r}, but must be one of {', '.join(ON_ERROR)}")
         self.on_error = on_error
+        self.advice = advice
         self.items: list[Diagnostic] = []
         self.counts: Counter[str] = Counter()
         self.notes: dict[str, Diagnostic] = {}
@@ -94,7 +123,7 @@ class Diagnostics:
 
     @property
     def total(self) -> int:
-        """How many defects were found."""
+        """How many problems were found."""
         return self.counts.total()
 
     @property
@@ -111,17 +140,13 @@ class Diagnostics:
         line: int | None = None,
         lost: LostMention | None = None,
     ) -> None:
-        """Record a defect, or raise it as a `CorpusError` under ``on_error="error"``.
+        """Record a problem, or raise it as a `CorpusError` under ``on_error="error"``.
 
-        ``message`` says what was seen and what was expected; what to do about it is added here. ``lost`` is the mention
-        that is skipped for it, if it is one.
+        ``message`` says what was seen and what was expected; this method adds what to do about it. ``lost`` is the
+        mention that is skipped because of the problem, if any.
         """
         if self.on_error == "error":
-            raise CorpusError(
-                f'{message}. Correct it, or read with on_error="skip" (--on-error skip) to drop and count such cases.',
-                path=path,
-                line=line,
-            )
+            raise CorpusError(f"{message}. {self.advice}", path=path, line=line)
         self.counts[kind] += 1
         if len(self.items) < KEPT_DIAGNOSTICS:
             self.items.append(Diagnostic(kind, message, path, line))
@@ -129,12 +154,12 @@ class Diagnostics:
             self.lost.append(lost)
 
     def take_lost(self) -> tuple[LostMention, ...]:
-        """Return the mentions that were skipped since the last time."""
+        """Return the mentions that were skipped since the last call."""
         taken, self.lost = tuple(self.lost), []
         return taken
 
     def note(self, kind: str, message: str, *, path: str | None = None, line: int | None = None) -> None:
-        """Record something worth knowing that is no defect; it never raises and is not part of `total`.
+        """Record a remark that is not a problem: it never raises and does not count towards `total`.
 
         Examples
         --------
@@ -147,7 +172,7 @@ class Diagnostics:
         self.note_counts[kind] += 1
 
     def merge(self, other: Diagnostics) -> None:
-        """Add what another reader found."""
+        """Add the problems and remarks of another `Diagnostics`."""
         self.counts.update(other.counts)
         self.items.extend(other.items[: KEPT_DIAGNOSTICS - len(self.items)])
         self.note_counts.update(other.note_counts)
@@ -155,14 +180,19 @@ class Diagnostics:
             self.notes.setdefault(kind, first)
 
     def summary(self) -> str:
-        """Say in one line what is wrong: ``3 problems: 2 duplicate, 1 reversed-part``."""
+        """Summarise the problems in one line: ``3 problems: 2 duplicate, 1 reversed-part``."""
         if not self.total:
             return "no problems"
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
-        return f"{self.total} problem{'s' if self.total > 1 else ''}: {kinds}"
+        return f"{counted(self.total, 'problem')}: {kinds}"
+
+
+def counted(n: int, what: str) -> str:
+    """Write a number of things: ``1 mention``, ``3 mentions``."""
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
 
 
 def quoted(value: object) -> str:
-    """Quote a value for a message, cut so that hostile input cannot flood a terminal."""
+    """Quote a value for a message, truncated so that hostile input cannot flood a terminal."""
     text = repr(value[:_LONGEST_VALUE] if isinstance(value, str) else value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 4]}...{text[-1]}"

@@ -1,4 +1,4 @@
-"""What figures depend on: the machine, the versions, the date."""
+"""The machine, package versions and date that measurements depend on."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PACKAGES = ("numpy", "scipy", "numba")
 
 
 def environment(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
-    """Return the date, the machine, and the versions of some packages beside our own and Python's."""
+    """Return the date, the machine, and the versions of Python, hyperspan and the given packages."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu": cpu_name(),
@@ -29,7 +29,7 @@ def environment(packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
 
 
 def version_of(package: str) -> str | None:
-    """Return the version of an installed package, None if it is not installed."""
+    """Return the version of a package, or None if it is not installed."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -37,7 +37,7 @@ def version_of(package: str) -> str | None:
 
 
 def cpu_name() -> str:
-    """Return the processor's name, as far as the system tells."""
+    """Return the processor's name, if the system reveals it."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

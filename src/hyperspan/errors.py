@@ -1,16 +1,16 @@
-"""What can go wrong, as one tree.
+"""The exceptions of this package, as one tree.
 
-HyperspanError
-├── MentionError      (ValueError)    a mention, sentence or document that breaks its own rules
-│   └── AlignmentError                a mention whose boundary does not fit the tokens
-├── CorpusError       (ValueError)    a file that is not what its format promises
-│   └── FormatError                   no format, or the wrong one, for a file
-├── StructureError    (ValueError)    a structure, encoding or score array that cannot be used
-├── FeatureError      (ValueError)    a template, column, cluster or lexicon file that cannot be used
-├── LearningError     (ValueError)    training that cannot begin or go on
-├── ModelError        (ValueError)    a model file that cannot be used, or a recognizer without weights
-├── UsageError        (ValueError)    an option or argument that makes no sense
-└── MissingExtraError (ImportError)   an optional dependency that is not installed
+    HyperspanError
+    ├── MentionError      (ValueError)    a mention, sentence or document that breaks its own rules
+    │   └── AlignmentError                a mention whose boundary does not fit the tokens
+    ├── CorpusError       (ValueError)    a file that breaks the rules of its format
+    │   └── FormatError                   no format, or the wrong one, for a file
+    ├── StructureError    (ValueError)    a structure, encoding or score array that cannot be used
+    ├── FeatureError      (ValueError)    a template, column, cluster or lexicon file that cannot be used
+    ├── LearningError     (ValueError)    training that cannot start or continue
+    ├── ModelError        (ValueError)    a model file that cannot be used, or a recognizer without weights
+    ├── UsageError        (ValueError)    an option or argument that makes no sense
+    └── MissingExtraError (ImportError)   an optional dependency that is not installed
 
 Every class also inherits the built-in that a caller would expect, so ``except ValueError`` keeps working.
 """
@@ -22,7 +22,7 @@ import sys
 
 
 class HyperspanError(Exception):
-    """The root of everything this package raises on purpose."""
+    """The base class of every exception that this package raises on purpose."""
 
 
 class MentionError(HyperspanError, ValueError):
@@ -34,16 +34,16 @@ class AlignmentError(MentionError):
 
 
 class CorpusError(HyperspanError, ValueError):
-    """A file is not what its format promises.
+    """A file breaks the rules of its format.
 
     Parameters
     ----------
     message : str
-        What was seen, what was expected and what to do.
+        What was found, what was expected and what to do.
     path : str, optional
         The file.
     line : int, optional
-        The line in it, counted from 1.
+        The line number, starting from 1.
     """
 
     def __init__(self, message: str, *, path: str | None = None, line: int | None = None) -> None:
@@ -66,7 +66,7 @@ class FeatureError(HyperspanError, ValueError):
 
 
 class LearningError(HyperspanError, ValueError):
-    """Training cannot begin or go on."""
+    """Training cannot start or continue."""
 
 
 class ModelError(HyperspanError, ValueError):
@@ -83,11 +83,11 @@ class MissingExtraError(HyperspanError, ImportError):
     Parameters
     ----------
     what : str
-        What needs it, as the beginning of a sentence: ``"The annotator 'hanta'"``.
+        What needs it, as the subject of a sentence: ``"The annotator 'hanta'"``.
     package : str
-        The package that was looked for.
+        The missing package.
     extra : str
-        The extra of this package that brings it.
+        The extra of hyperspan that installs it.
     """
 
     def __init__(self, what: str, package: str, extra: str) -> None:
@@ -101,9 +101,9 @@ class MissingExtraError(HyperspanError, ImportError):
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs what an extra brings into the Python that is running.
+    """Return the command that installs the packages of an extra into the running Python.
 
-    It names the packages, so that it works wherever this package itself came from.
+    It names the packages themselves, so it works wherever hyperspan was installed from.
     """
     from importlib.metadata import PackageNotFoundError, requires  # here, since it is slow to load
 
@@ -123,6 +123,6 @@ def _partition(requirement: str) -> tuple[str, str, str]:
 
 
 def location(path: str | None, line: int | None = None) -> str:
-    """Write a place in a file the way compilers do: ``file:line``."""
+    """Format a location in a file the way compilers do: ``file:line``."""
     name = "<input>" if path is None else str(path)
     return name if line is None else f"{name}:{line}"

@@ -1,8 +1,8 @@
-"""Files are written whole or not at all.
+"""Write files and folders atomically: completely or not at all.
 
-What is written goes into a file beside the target, whose name begins with a dot and ends with ``.part``; it takes the
-target's place when it is complete and on the disk. A process that is killed leaves such a file behind: whoever writes
-the same target next removes it. Whether its writer still lives is told by a lock, which ends with the process.
+Data goes into a temporary file beside the target, whose name begins with a dot and ends with ``.part``. It replaces the
+target once it is complete and on disk. A killed process leaves its temporary file behind; the next process that writes
+the same target removes it. A lock, which ends with the process, shows whether the writer is still alive.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _KINDS = {
 
 
 def kind_of(path: Path) -> str | None:
-    """Return what stands at a path if it is neither a regular file nor a folder nor nothing: ``"a pipe"``.
+    """Describe a path that is not a regular file or folder, such as ``"a pipe"``; None if it is one or does not exist.
 
     Examples
     --------
@@ -49,7 +49,7 @@ def kind_of(path: Path) -> str | None:
 
 
 def is_stream(path: Path) -> bool:
-    """Say whether a path is something to write to that can be neither replaced nor read again, such as a pipe.
+    """Return whether a path, such as a pipe, can be written to but neither replaced nor read again.
 
     Examples
     --------
@@ -61,10 +61,10 @@ def is_stream(path: Path) -> bool:
 
 @contextmanager
 def writing(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing that appears under its name only when it is complete.
+    """Open a file for writing that appears under its name only once it is complete.
 
-    A link is followed: what it points to is replaced, the link stays. Pipes and character devices, ``/dev/stdout``
-    among them, are written to as they are.
+    Symbolic links are followed: the file they point to is replaced, and the link stays. Pipes and character devices,
+    including ``/dev/stdout``, are written to directly.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
             os.fsync(file.fileno())
             _keep_mode(temporary, target)
             if fcntl is None:
-                file.close()  # Windows renames no open file
+                file.close()  # Windows cannot rename an open file
             os.replace(temporary, target)
         _sync(target.parent)
     except BaseException:
@@ -112,7 +112,7 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def _stream_to(path: Path) -> Iterator[IO[bytes]]:
-    """Open what cannot be replaced; streams that this process has already go on where they are."""
+    """Open a path that cannot be replaced; streams that this process already has open continue where they are."""
     try:
         if _OWN_STREAM.fullmatch(str(path)):
             sys.stdout.flush()
@@ -128,9 +128,9 @@ def _stream_to(path: Path) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def writing_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
-    """Give a folder to fill that appears under its name only when it is complete.
+    """Yield a folder to fill that appears under its name only once it is complete.
 
-    A folder that is there already must be empty, unless ``overwrite`` is true: then it is replaced.
+    An existing folder must be empty, unless ``overwrite`` is true: then it is replaced.
     """
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is {kind_of(path) or 'a file'}; expected the name of a folder to write")
@@ -166,12 +166,13 @@ def writing_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """Keep other processes from doing the same for a while: the second one is refused.
+    """Hold a lock on a path while the ``with`` block runs; a second process gets an error.
 
     Parameters
     ----------
     path : path
-        What is going to be written. The lock is a file beside it, and ends with the process, however that ends.
+        The file or folder to be written. The lock is a file beside it, and is released when the process ends, however
+        it ends.
 
     Raises
     ------
@@ -216,9 +217,9 @@ def _take_lock(lock: Path, path: Path) -> int | None:
 
 
 def remove_leftovers(path: Path) -> None:
-    """Remove what killed processes left beside a target that they were writing.
+    """Remove the temporary files that killed processes left beside a target.
 
-    A folder that was moved aside, and whose successor never came, goes back to its place.
+    A folder that was moved aside and never replaced is moved back.
     """
     if fcntl is None:
         return
@@ -235,7 +236,7 @@ def remove_leftovers(path: Path) -> None:
 
 
 def _is_alive(part: Path) -> bool:
-    """Say whether somebody is writing a file or folder; in doubt, yes."""
+    """Return whether a process is still writing a file or folder; true if in doubt."""
     assert fcntl is not None
     owner = part.with_suffix(".part")
     if part.suffix == ".old" and not owner.exists():
@@ -254,7 +255,7 @@ def _is_alive(part: Path) -> bool:
 
 
 def _new_part(target: Path, *, folder: bool = False) -> tuple[int, Path]:
-    """Make the file or folder that is filled first, and lock it; return its descriptor too."""
+    """Create and lock the temporary file or folder; return its descriptor and path."""
     while True:
         part = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}.part")
         if folder:
@@ -267,7 +268,7 @@ def _new_part(target: Path, *, folder: bool = False) -> tuple[int, Path]:
             return handle, part
         with suppress(OSError):  # a file system without locks
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _is_same(handle, part):  # nobody took it for a leftover before it was locked
+        if _is_same(handle, part):  # no other process removed it as a leftover before it was locked
             return handle, part
         os.close(handle)
 
@@ -280,7 +281,7 @@ def _is_same(handle: int, path: Path) -> bool:
 
 
 def _keep_mode(temporary: Path, target: Path) -> None:
-    """Let a file that takes another's place be read by the same people."""
+    """Give a new file the permissions of the file that it replaces."""
     with suppress(OSError):
         os.chmod(temporary, stat.S_IMODE(target.stat().st_mode) & 0o777)
 
@@ -293,7 +294,7 @@ def _sync_all(folder: Path) -> None:
 
 
 def _sync(path: Path) -> None:
-    """See that a file's content, or the names in a folder, are on the disk; not every file system can."""
+    """Flush a file's content, or the names in a folder, to disk, if the file system supports it."""
     with suppress(OSError):
         handle = os.open(path, os.O_RDONLY)
         try:

@@ -1,7 +1,7 @@
-"""Checks of what is read from files, before anything of it is used.
+"""Validate what is read from files before using any of it.
 
-Whoever forges a file can make its hash fit too, and compiled code does not look where it steps. So every value has a
-type and a range, said by a schema, and every array a type and a shape.
+A forged file can carry a correct hash, and compiled code does not check bounds. So a schema gives every value a type
+and a range, and every array a type and a shape.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ Threshold = Annotated[float, Meta(gt=0.0, le=1.0)]
 
 
 def fitted(data: object, schema: Any, place: str = "") -> Any:
-    """Return data as a schema has it.
+    """Return data after validating it against a schema.
 
     Raises
     ------
     ModelError
-        With the place of what does not fit.
+        If a value does not fit; the message says where it is.
     """
     try:
         return msgspec.convert(data, schema, strict=True)
@@ -41,7 +41,7 @@ def fitted(data: object, schema: Any, place: str = "") -> Any:
 
 
 def check_finite(*numbers: float) -> None:
-    """Refuse numbers that are not finite."""
+    """Raise an error if a number is not finite."""
     if not all(map(math.isfinite, numbers)):
         raise ModelError("it has numbers that are not finite")
 
@@ -49,12 +49,12 @@ def check_finite(*numbers: float) -> None:
 def check_array(
     arrays: Mapping[str, NDArray[Any]], name: str, dtype: DTypeLike, shape: tuple[int | None, ...]
 ) -> NDArray[Any]:
-    """Return an array by name, if it has a type and a shape, of which None is any number.
+    """Return an array by name after checking its type and shape; None in the shape allows any size.
 
     Raises
     ------
     ModelError
-        If there is none of that name, or it is another.
+        If there is no such array, or its type or shape is different.
     """
     if name not in arrays:
         raise ModelError(f"it lacks the array {name!r}")
@@ -69,7 +69,7 @@ def check_array(
 
 
 def check_texts(arrays: Mapping[str, NDArray[Any]], name: str, first: str) -> int:
-    """Check texts that stand one after another in an array of bytes; return how many there are."""
+    """Check texts stored one after another in an array of bytes; return how many there are."""
     raw = check_array(arrays, name, np.uint8, (None,))
     begin = check_array(arrays, first, np.int64, (None,))
     if not len(begin) or begin[0] != 0 or begin[-1] != len(raw) or bool(np.any(np.diff(begin) < 0)):

@@ -1,4 +1,4 @@
-"""Work in several threads: for compiled code, which lets others run beside it."""
+"""Run compiled code, which releases the interpreter lock, in several threads."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Result = TypeVar("Result")
 
 
 def run(n_threads: int, work: Callable[[int], Result], n_tasks: int) -> list[Result]:
-    """Call a function for every number from 0, in several threads, of which this is one, and return the results."""
+    """Call a function for each number from 0 in several threads, including this one; return the results in order."""
     if n_threads <= 1 or n_tasks <= 1:
         return [work(number) for number in range(n_tasks)]
     results: dict[int, Result] = {}
-    numbers = iter(range(n_tasks))  # each thread takes the next number when it is done with one
+    numbers = iter(range(n_tasks))  # each thread takes the next number when it has finished one
 
     def take() -> None:
         for number in numbers:
@@ -26,9 +26,9 @@ def run(n_threads: int, work: Callable[[int], Result], n_tasks: int) -> list[Res
     try:
         take()
     finally:
-        for _ in numbers:  # there are some left only if this thread failed
+        for _ in numbers:  # numbers remain only if this thread failed
             pass
-        begun = [other for other in others if not other.cancel()]  # those that come too late need not come at all
+        begun = [other for other in others if not other.cancel()]  # threads that have not started yet are not needed
         wait(begun)
     for other in begun:
         other.result()
@@ -37,5 +37,5 @@ def run(n_threads: int, work: Callable[[int], Result], n_tasks: int) -> list[Res
 
 @lru_cache(maxsize=4)
 def _pool(n_threads: int, process: int) -> ThreadPoolExecutor:
-    """Return threads that wait for work, always the same ones; they do not come along when a process forks."""
+    """Return a cached thread pool for this process: threads do not survive a fork."""
     return ThreadPoolExecutor(n_threads, f"hyperspan-{process}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -17,6 +16,7 @@ import pytest
 
 from browser.names import EVIL, EVIL_TYPES
 from browser.views import opened
+from chromium import launch
 from examples import EXAMPLES, MOUTH
 from hyperspan import Mention, Recognizer, Sentence
 from hyperspan.corpora import demo
@@ -24,7 +24,6 @@ from hyperspan.corpora import demo
 if TYPE_CHECKING:
     from playwright import sync_api
 
-_CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 PATIENCE = 15_000
 """Milliseconds to wait for anything."""
 
@@ -91,13 +90,10 @@ def address(models: list[Path]) -> Iterator[str]:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[sync_api.Browser]:
     """Chromium; closed after each module, so that its event loop is in nobody's way."""
-    chromium = next((path for name in _CHROMIUM if (path := shutil.which(name))), None)
-    if chromium is None:
-        pytest.skip(f"Chromium is not installed: looked for {', '.join(_CHROMIUM)}")
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        launched = launch(playwright)
         yield launched
         launched.close()
 
@@ -182,5 +178,5 @@ def pages(browser: sync_api.Browser, address: str) -> Iterator[Pages]:
 
 @pytest.fixture
 def page(pages: Pages, request: pytest.FixtureRequest) -> sync_api.Page:
-    """The page in a window of common size, or in those of `page_in_four_views`."""
+    """The page in a window of common size, or in that of a view."""
     return opened(pages, request.param) if hasattr(request, "param") else pages.open()

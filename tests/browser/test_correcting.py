@@ -9,7 +9,7 @@ import zipfile
 
 from browser.driving import TONGUE, Page, expect, find, give_files, labels, set_threshold, wait
 from browser.test_files import ANN, TEXT, saved
-from browser.views import in_four_views, page_in_four_views
+from browser.views import in_both_views, page_in_both_views
 from hyperspan.corpora.reading import read
 
 
@@ -30,7 +30,7 @@ def words_of(mention: dict, text: str = TONGUE) -> str:
     return " … ".join(text[start:end] for start, end in mention["spans"])
 
 
-@page_in_four_views
+@page_in_both_views
 def test_accepted_and_rejected_mentions_are_marked_and_saved(page):
     find(page, TONGUE)
     n_found = len(mentions(page))
@@ -52,7 +52,7 @@ def test_accepted_and_rejected_mentions_are_marked_and_saved(page):
     expect(page.locator("#corrected")).to_have_text("You accepted 1 ★ and rejected 0 ⊘.")
 
 
-@page_in_four_views
+@page_in_both_views
 def test_the_type_is_changed(page):
     find(page, TONGUE)
     label_of(page, "mouth", "Anatomy").click()
@@ -90,7 +90,7 @@ def drag_finger(page: Page, selector: str, first: str, last: str) -> None:
     device.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-@page_in_four_views
+@page_in_both_views
 def test_words_are_dragged_over_to_make_a_mention_of_two_parts(page):
     find(page, TONGUE)
     page.locator("#correct").click()
@@ -110,7 +110,7 @@ def test_words_are_dragged_over_to_make_a_mention_of_two_parts(page):
     )
 
 
-@in_four_views
+@in_both_views
 def test_a_finger_is_as_good_as_a_mouse(pages, view):
     page = pages.open(width=view[0], height=900, color_scheme=view[1], has_touch=True)
     find(page, TONGUE)
@@ -125,7 +125,7 @@ def test_a_finger_is_as_good_as_a_mouse(pages, view):
     assert [words_of(mention) for mention in mentions(page) if "prob" not in mention] == ["his tongue"]
 
 
-@page_in_four_views
+@page_in_both_views
 def test_words_are_added_and_removed_in_the_panel(page):
     find(page, TONGUE)
     label_of(page, "mouth", "Anatomy").click()
@@ -143,7 +143,7 @@ def test_words_are_added_and_removed_in_the_panel(page):
     assert any(label.startswith("⊘ Anatomy") for label in labels(page)), "the old one is rejected"
 
 
-@page_in_four_views
+@page_in_both_views
 def test_everything_by_keyboard(page):
     find(page, TONGUE)
     label_of(page, "mouth", "Anatomy").focus()
@@ -178,7 +178,7 @@ def test_everything_by_keyboard(page):
     assert gold == {"his mouth", "The patient"}
 
 
-@page_in_four_views
+@page_in_both_views
 def test_a_mention_of_ones_own_is_taken_back_without_a_trace(page):
     find(page, TONGUE)
     page.get_by_role("button", name="Add a mention to sentence 1").click()
@@ -191,7 +191,7 @@ def test_a_mention_of_ones_own_is_taken_back_without_a_trace(page):
     expect(page.locator(".panel")).to_have_count(0)
 
 
-@page_in_four_views
+@page_in_both_views
 def test_gold_of_a_file_is_corrected(page, tmp_path):
     give_files(page, {"note.ann": ANN, "note.txt": TEXT})
     wait(page)
@@ -215,7 +215,7 @@ def test_gold_of_a_file_is_corrected(page, tmp_path):
     assert all(mention.prob is None for mention in document.mentions)
 
 
-@page_in_four_views
+@page_in_both_views
 def test_corrections_outlive_the_threshold_another_reading_and_a_reload(page):
     find(page, TONGUE)
     label_of(page, "mouth", "Anatomy").focus()

@@ -9,7 +9,7 @@ import pytest
 
 from browser.driving import TONGUE, drop_files, expect, find, give_files, labels, set_threshold, wait
 from browser.test_files import ANN, TEXT
-from browser.views import page_in_four_views
+from browser.views import page_in_both_views
 
 FILES = {
     "note 2.txt": "Nothing here at all, and nothing there.",
@@ -23,7 +23,7 @@ def names(page) -> list[str]:
     return page.locator("#documents-list .name").all_inner_texts()
 
 
-@page_in_four_views
+@page_in_both_views
 def test_several_files_are_a_list_with_counts_and_scores(page):
     drop_files(page, FILES)
     wait(page)
@@ -40,7 +40,7 @@ def test_several_files_are_a_list_with_counts_and_scores(page):
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-@page_in_four_views
+@page_in_both_views
 def test_the_list_is_gone_through_by_keyboard(page):
     give_files(page, FILES)
     wait(page)
@@ -57,7 +57,7 @@ def test_the_list_is_gone_through_by_keyboard(page):
     expect(page.locator("#doc")).to_have_text("note 1")
 
 
-@page_in_four_views
+@page_in_both_views
 def test_the_most_doubtful_comes_first_if_asked_for(page):
     give_files(page, FILES)
     wait(page)
@@ -70,7 +70,7 @@ def test_the_most_doubtful_comes_first_if_asked_for(page):
     assert names(page)[0] == "note 1", "the only one with gold"
 
 
-@page_in_four_views
+@page_in_both_views
 def test_another_reading_is_fetched_for_each_document_when_it_is_shown(page):
     give_files(page, FILES)
     wait(page)
@@ -82,7 +82,7 @@ def test_another_reading_is_fetched_for_each_document_when_it_is_shown(page):
     assert any("Anatomy" in label for label in labels(page))
 
 
-@page_in_four_views
+@page_in_both_views
 def test_a_reload_changes_nothing(page):
     give_files(page, FILES)
     wait(page)
@@ -100,7 +100,7 @@ def test_a_reload_changes_nothing(page):
     expect(page.locator("#scores")).to_contain_text("of 4 gold mentions")
 
 
-@page_in_four_views
+@page_in_both_views
 def test_what_is_shown_can_be_linked(pages, page):
     find(page, TONGUE)
     set_threshold(page, 0.42)
@@ -114,7 +114,7 @@ def test_what_is_shown_can_be_linked(pages, page):
     assert labels(other) == labels(page)
 
 
-@page_in_four_views
+@page_in_both_views
 def test_a_link_is_followed_in_the_same_window(page):
     find(page, TONGUE)
     page.evaluate("(hash) => { location.hash = hash; }", f"text={quote('No fever in his mouth.')}")

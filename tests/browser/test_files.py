@@ -123,7 +123,7 @@ def test_files_that_cannot_be_used_are_answered_with_a_sentence(page):
     give_files(page, {"a.txt": "one", "b.txt": "two", "c.ann": ANN})
     expect(message).to_have_text("c.ann has annotations but no text. Drop it together with its .txt file.")
     give_files(page, {"latin.txt": "fièvre".encode("latin-1")})
-    expect(message).to_have_text("latin.txt is not a text in UTF-8. Save it as UTF-8 and drop it again.")
+    expect(message).to_have_text("latin.txt is not UTF-8 text. Save it as UTF-8 and drop it again.")
     give_files(page, {"empty.txt": " \n"})
     expect(message).to_have_text("empty.txt is empty.")
 

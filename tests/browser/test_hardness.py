@@ -51,7 +51,7 @@ def test_markup_in_names_of_documents_and_annotations_is_shown_not_run(page):
     wait(page)
     expect(page.locator("#doc")).to_have_text(EVIL)
     page.locator("#findings-count").click()
-    expect(page.locator("#findings-list")).to_contain_text("'<script>boom()</script>' is no type")
+    expect(page.locator("#findings-list")).to_contain_text("'<script>boom()</script>' is not a type")
     with page.expect_download() as download:
         page.locator("[data-format=brat]").click()
     assert not set(download.value.suggested_filename) & set("<>\"'&/\\")
@@ -303,7 +303,7 @@ def test_a_server_that_is_gone_is_said(pages):
     page.locator("#text").fill("fever")
     page.locator("#find").click()
     expect(page.locator("#failure-text")).to_have_text(
-        "The server does not answer. Is “hyperspan serve” still running?"
+        "The server does not respond. Is “hyperspan serve” still running?"
     )
     page.context.set_offline(False)
     find(page, TONGUE)
@@ -312,9 +312,9 @@ def test_a_server_that_is_gone_is_said(pages):
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ('{"model": "demo"}\n', "The answer ended before the last sentence. Find mentions again."),
+        ('{"model": "demo"}\n', "The response ended before the last sentence. Find mentions again."),
         ('{"model": "demo"}\n{"error": "it took too long", "details": []}\n', "it took too long"),
-        ("<html>\n", "The server sent a line that cannot be read. Find mentions again."),
+        ("<html>\n", "The server sent a line that is not valid JSON. Find mentions again."),
     ],
 )
 def test_an_answer_that_breaks_off_is_said(page, body, told):

@@ -94,7 +94,7 @@ def test_readings_are_switched_and_changes_marked(page):
     page.locator("label[for=decode-enough]").click()
     expect(page.locator("#changes")).to_be_visible()
     expect(page.locator("#changes")).to_have_text(
-        re.compile(r"^Against “Most probable”: \d+ new \(\+\), \d+ gone \(−\)\.$")
+        re.compile(r"^Compared with “Most probable”: \d+ new \(\+\), \d+ gone \(−\)\.$")
     )
     expect(page.locator("#threshold")).to_be_disabled()
     new, gone = map(int, re.findall(r"(\d+) (?:new|gone)", page.locator("#changes").inner_text()))
@@ -108,7 +108,7 @@ def test_readings_are_switched_and_changes_marked(page):
     expect(page.locator("#decode-said")).to_have_text(re.compile("^Every mention"))
     page.locator("label[for=decode-probable]").click()
     expect(page.locator("#threshold")).to_be_enabled()
-    expect(page.locator("#changes")).to_have_text(re.compile("Against “Everything”"))
+    expect(page.locator("#changes")).to_have_text(re.compile("Compared with “Everything”"))
 
 
 def test_a_reading_that_was_fetched_is_not_fetched_again(page):

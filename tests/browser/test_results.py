@@ -9,14 +9,14 @@ import zipfile
 
 from browser.driving import TONGUE, Page, call, drop_files, expect, find, give_files, labels, set_threshold, wait
 from browser.test_files import ANN, TEXT, saved
-from browser.views import IN_SIGHT, NARROW, in_four_views, opened, page_in_four_views
+from browser.views import IN_SIGHT, NARROW, in_both_views, opened, page_in_both_views
 from hyperspan.corpora.reading import read
 from hyperspan.render.colours import TypeColours
 
 LOST = ("Failed to load resource", "net::", "413", "422")
 
 
-@page_in_four_views
+@page_in_both_views
 def test_files_hold_what_was_predicted_not_what_was_typed_since(page, tmp_path):
     find(page, TONGUE)
     page.locator("#text").fill("Now " + TONGUE)
@@ -35,7 +35,7 @@ def test_files_hold_what_was_predicted_not_what_was_typed_since(page, tmp_path):
     expect(page.locator(".plain")).to_have_text("Now " + TONGUE)
 
 
-@page_in_four_views
+@page_in_both_views
 def test_a_text_that_is_typed_back_is_not_stale(page):
     find(page, TONGUE)
     page.locator("#text").fill("other")
@@ -43,7 +43,7 @@ def test_a_text_that_is_typed_back_is_not_stale(page):
     expect(page.locator("#stale")).to_be_hidden()
 
 
-@in_four_views
+@in_both_views
 def test_a_failure_keeps_what_was_found_and_offers_to_try_again(pages, view):
     page = opened(pages, view, allow=LOST)
     find(page, TONGUE)
@@ -51,7 +51,7 @@ def test_a_failure_keeps_what_was_found_and_offers_to_try_again(pages, view):
     page.locator("#text").fill("No fever in his mouth. " * 40)
     page.context.set_offline(True)
     page.locator("#find").click()
-    expect(page.locator("#failure-text")).to_contain_text("The server does not answer")
+    expect(page.locator("#failure-text")).to_contain_text("The server does not respond")
     assert page.locator("#failure").evaluate(IN_SIGHT), "where the reader looks"
     assert page.locator("#count").inner_text() == before
     assert labels(page) == shown
@@ -64,7 +64,7 @@ def test_a_failure_keeps_what_was_found_and_offers_to_try_again(pages, view):
     expect(page.locator("#failure")).to_be_hidden()
 
 
-@in_four_views
+@in_both_views
 def test_a_refusal_of_the_first_text_is_no_result(pages, view):
     page = opened(pages, view, allow=LOST)
     page.route("**/api/predict", lambda route: route.fulfill(status=413, json={"error": "too large", "details": []}))
@@ -78,7 +78,7 @@ def test_a_refusal_of_the_first_text_is_no_result(pages, view):
     wait(page)
 
 
-@page_in_four_views
+@page_in_both_views
 def test_an_answer_that_breaks_off_keeps_what_came(page):
     find(page, TONGUE)
     line = {"tokens": ["No", "fever"], "offsets": [[0, 2], [3, 8]], "start": 0, "end": 8, "direction": "ltr"}
@@ -94,7 +94,7 @@ def test_an_answer_that_breaks_off_keeps_what_came(page):
     expect(page.locator("#count")).to_contain_text("in 2 sentences.")
 
 
-@page_in_four_views
+@page_in_both_views
 def test_many_faint_mentions_are_folded(page):
     words = TONGUE[:-1].replace(",", "").split()
     find(page, " ".join(words[number % len(words)] for number in range(60)) + ".")
@@ -128,7 +128,7 @@ def test_what_is_folded_is_less_probable_than_what_is_drawn_over_the_same_words(
     assert drawn == [0.9, 0.05, 0.8, 0.02]
 
 
-@page_in_four_views
+@page_in_both_views
 def test_a_long_text_at_the_lowest_threshold_is_no_tower(page):
     page.get_by_role("button", name="a whole note").click()
     wait(page)
@@ -136,7 +136,7 @@ def test_a_long_text_at_the_lowest_threshold_is_no_tower(page):
     assert page.evaluate("document.documentElement.scrollHeight") < 6_000
 
 
-@page_in_four_views
+@page_in_both_views
 def test_the_tuned_threshold_is_marked_on_the_slider(page):
     find(page, TONGUE)
     place = "(element) => { const box = element.getBoundingClientRect(); return (box.left + box.right) / 2; }"
@@ -156,7 +156,7 @@ def answer(page: Page, **fields: object) -> None:
     page.route("**/api/predict", lambda route: route.fulfill(status=200, body=body))
 
 
-@page_in_four_views
+@page_in_both_views
 def test_the_bound_is_named_below_and_only_where_it_matters(page):
     candidates = [
         {"type": "Finding", "spans": [[word, word + 1]], "characters": None, "text": text, "prob": prob}
@@ -164,14 +164,15 @@ def test_the_bound_is_named_below_and_only_where_it_matters(page):
     ]
     answer(page, candidates=candidates, truncated=True)
     find(page, "No fever")
-    expect(page.locator(".below")).to_have_text("Only the 2 mentions that are most probable are kept: a bound was met.")
+    message = "Only the 2 mentions with the highest probability are kept: a limit was reached."
+    expect(page.locator(".below")).to_have_text(message)
     below, words = page.locator(".below").bounding_box(), page.locator("#sentences .words").bounding_box()
     assert below["y"] >= words["y"] + words["height"] - 1
     set_threshold(page, 0.5)
     expect(page.locator(".below")).to_have_count(0)
 
 
-@page_in_four_views
+@page_in_both_views
 def test_a_sentence_that_is_too_long_is_marked_and_the_rest_is_shown(page):
     find(page, f"{TONGUE}\n\n{'fever ' * 2_100}\n\n{TONGUE}")
     expect(page.locator(".sentence")).to_have_count(3)
@@ -179,13 +180,13 @@ def test_a_sentence_that_is_too_long_is_marked_and_the_rest_is_shown(page):
     expect(page.locator(".is-skipped .problem")).to_have_text(
         "Not read: sentence 2 has 2,100 words; expected at most 2,000."
     )
-    expect(page.locator("#skipped")).to_have_text("1 sentence too long to be read; marked below.")
+    expect(page.locator("#skipped")).to_have_text("1 sentence skipped as too long; marked below.")
     expect(page.locator(".sentence").first.locator("button.label").first).to_be_visible()
     _, content = saved(page, "jsonl")
     assert "Anatomy" in content.decode()
 
 
-@page_in_four_views
+@page_in_both_views
 def test_gold_that_could_not_be_read_is_said_before_the_scores(page):
     give_files(page, {"note.ann": ANN + "T9\tFinding 5 3\tx\n", "note.txt": TEXT})
     wait(page)
@@ -197,7 +198,7 @@ def test_gold_that_could_not_be_read_is_said_before_the_scores(page):
     ), "the findings stand first"
 
 
-@page_in_four_views
+@page_in_both_views
 def test_the_legend_hides_types(page):
     find(page, TONGUE)
     set_threshold(page, 0.1)
@@ -214,7 +215,7 @@ def test_the_legend_hides_types(page):
     assert any("Anatomy" in label for label in labels(page))
 
 
-@page_in_four_views
+@page_in_both_views
 def test_readings_have_names_that_people_know(page):
     find(page, TONGUE)
     names = page.locator(".switch label").all_inner_texts()
@@ -223,7 +224,7 @@ def test_readings_have_names_that_people_know(page):
     assert titles == [f"On the command line: --decode {name}" for name in ("probable", "enough", "all")]
 
 
-@page_in_four_views
+@page_in_both_views
 def test_examples_are_those_that_the_model_understands(page):
     expect(page.locator("#examples")).to_be_visible()
     page.locator("#model").select_option(index=1)
@@ -241,7 +242,7 @@ def test_colours_are_those_of_other_drawings(page):
     assert ours == [colours.index(type) for type in types]
 
 
-@page_in_four_views
+@page_in_both_views
 def test_a_link_leads_to_what_programs_can_ask(page):
     page.get_by_role("link", name="API").click()
     expect(page.locator("h1")).to_have_text("hyperspan")
@@ -251,7 +252,7 @@ def test_a_link_leads_to_what_programs_can_ask(page):
     assert page.locator("code", has_text="Accept: application/x-ndjson").count() == 1
 
 
-@page_in_four_views
+@page_in_both_views
 def test_the_model_is_told_in_the_window_and_escape_closes_it(page):
     page.locator("#about summary").click()
     told = page.locator("#about dl")
@@ -266,7 +267,7 @@ def test_the_model_is_told_in_the_window_and_escape_closes_it(page):
     expect(told).to_be_hidden()
 
 
-@in_four_views
+@in_both_views
 def test_controls_stay_in_sight(pages, view):
     page = opened(pages, view)
     find(page, "\n".join([TONGUE] * 30))

@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 import hyperspan
+from hyperspan.render import html_style
+from hyperspan.render.picture import svg_style
 
 STATIC = Path(hyperspan.__file__).parent / "server" / "static"
 FILES = sorted(STATIC.iterdir())
+STYLES = [path for path in FILES if path.suffix == ".css"]
 
 
 class Reader(HTMLParser):
@@ -77,6 +80,33 @@ def test_modules_import_what_is_there_and_read_no_markup(path):
 def test_no_file_names_another_host(path):
     hosts = set(re.findall(r"https?://[^\s\"'<>)]+", path.read_text(encoding="utf-8")))
     assert hosts <= {"http://www.w3.org/2000/svg"}
+
+
+def in_the_dark(style: str) -> list[tuple[str, str]]:
+    """Return the properties that a style sets in the dark, with their values."""
+    blocks = re.findall(r"@media[^{]*prefers-color-scheme[^{]*\{((?:[^{}]*\{[^{}]*\})*)", style)
+    return [pair for block in blocks for pair in re.findall(r"([\w-]+)\s*:\s*([^;{}]+)", block)]
+
+
+@pytest.mark.parametrize(
+    "style",
+    [*(path.read_text(encoding="utf-8") for path in STYLES), html_style(), svg_style()],
+    ids=[*(path.name for path in STYLES), "html_style", "svg_style"],
+)
+def test_the_dark_changes_colours_alone(style):
+    """So nothing moves, and a window of each width shows what there is to see."""
+    assert style.count("prefers-color-scheme") == (1 if in_the_dark(style) else 0)
+    shadow = ("--shadow", "none")
+    invisible = ("fill", "none"), ("stroke", "none")
+    for name, value in in_the_dark(style):
+        assert re.fullmatch(r"#(?:[0-9a-f]{3}){1,2}", value) or (name, value) in (shadow, *invisible)
+        assert name.startswith("--") or name in ("background", "border-color", "color", "fill", "stroke")
+
+
+def test_scripts_do_not_ask_whether_it_is_dark():
+    for path in FILES:
+        if path.suffix == ".js":
+            assert not re.search("matchMedia|color-scheme|colorScheme", path.read_text(encoding="utf-8"))
 
 
 def test_ids_that_scripts_look_up_are_on_the_page(index):

@@ -8,7 +8,7 @@ import pytest
 
 from browser.driving import TONGUE, Page, expect, find, set_threshold
 from browser.names import EVIL_TYPES
-from browser.views import IN_SIGHT, in_four_views, opened, page_in_four_views
+from browser.views import IN_SIGHT, in_both_views, opened, page_in_both_views
 
 
 def press(page: Page, word: str) -> None:
@@ -16,7 +16,7 @@ def press(page: Page, word: str) -> None:
     expect(page.locator(".panel .reasons li").first).to_be_visible()
 
 
-@in_four_views
+@in_both_views
 def test_reasons_in_words_with_bars(pages, view):
     page = opened(pages, view)
     find(page, TONGUE)
@@ -24,7 +24,7 @@ def test_reasons_in_words_with_bars(pages, view):
     panel = page.locator(".panel")
     expect(panel).to_have_attribute("aria-label", "Anatomy ‘mouth’")
     expect(panel.locator(".why > p").first).to_have_text(
-        re.compile(r"^Its probability is 0\.\d\d\. About \d+ of 100 mentions with this probability should be right; ")
+        re.compile(r"^Its probability is 0\.\d\d\. About \d+ of 100 mentions with this probability should be right\. ")
     )
     rows = panel.locator(".reasons li")
     assert 4 <= rows.count() <= 12
@@ -50,7 +50,7 @@ def test_reasons_in_words_with_bars(pages, view):
     assert low.evaluate(IN_SIGHT)
 
 
-@page_in_four_views
+@page_in_both_views
 def test_alternatives_lead_to_their_own_reasons(page):
     find(page, TONGUE)
     set_threshold(page, 0.02)
@@ -63,7 +63,7 @@ def test_alternatives_lead_to_their_own_reasons(page):
     expect(page.locator(".panel .reasons li").first).to_be_visible()
 
 
-@page_in_four_views
+@page_in_both_views
 def test_by_keyboard_it_opens_with_enter_and_closes_with_escape(page):
     find(page, TONGUE)
     label = page.locator("#sentences .word", has_text="mouth").locator("button.label").first
@@ -82,7 +82,7 @@ def test_by_keyboard_it_opens_with_enter_and_closes_with_escape(page):
     expect(page.locator(".panel")).to_have_count(0)
 
 
-@page_in_four_views
+@page_in_both_views
 def test_one_panel_at_a_time_and_none_for_what_is_gone(page):
     find(page, f"{TONGUE}\n{TONGUE}")
     for number in (0, 1):
@@ -92,7 +92,7 @@ def test_one_panel_at_a_time_and_none_for_what_is_gone(page):
     expect(page.locator(".panel")).to_have_count(0)
 
 
-@in_four_views
+@in_both_views
 def test_what_cannot_be_explained_is_said_in_the_panel(pages, view):
     page = opened(pages, view, allow=("422",))
     find(page, " ".join(["fever in his mouth and"] * 60) + " tongue.")

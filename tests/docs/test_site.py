@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from chromium import launch
 
 pytest.importorskip("material", reason="MkDocs Material is not installed (make docs installs it)")
 pytest.importorskip("mkdocstrings", reason="mkdocstrings is not installed (make docs installs it)")
@@ -32,14 +33,29 @@ QUESTIONS = (
 """The pages that answer the usual questions."""
 
 
+def build(config: Path, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run MkDocs as `make docs` does: without -q, under which strict mode sees no warnings."""
+    command = [sys.executable, "-m", "mkdocs", "build", "-f", str(config), "-d", str(folder)]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
+    return subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
-    command = [sys.executable, "-m", "mkdocs", "build", "-q", "-f", str(ROOT / "mkdocs.yml"), "-d", str(folder)]
-    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    done = build(ROOT / "mkdocs.yml", folder)
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
+
+
+def test_a_broken_link_fails(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "index.md").write_text("[gone](gone.md)")
+    validation = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("validation:")[2].partition("nav:")[0]
+    (tmp_path / "mkdocs.yml").write_text(f"site_name: broken\nstrict: true\nvalidation:{validation}")
+    done = build(tmp_path / "mkdocs.yml", tmp_path / "site")
+    assert done.returncode == 1
+    assert "gone.md" in done.stderr
 
 
 def test_every_page_is_in_it(site):
@@ -52,6 +68,16 @@ def test_every_page_is_in_it(site):
 def test_a_question_is_answered_one_click_from_the_start(site, question):
     assert f'href="{question}.html"' in (site / "index.html").read_text(encoding="utf-8")
     assert (site / f"{question}.html").exists()
+
+
+def test_a_page_shows_the_file_that_it_is_about(site):
+    text = re.sub(r"<[^>]+>", "", (site / "howto" / "own-scorer.html").read_text(encoding="utf-8"))
+    assert "class Memory:" in text
+    assert "<!-- source" not in text
+
+
+def test_code_in_a_table_has_no_backslash_before_a_bar(site):
+    assert "<code>--format svg|html|text</code>" in (site / "drawing.html").read_text(encoding="utf-8")
 
 
 def test_nothing_is_loaded_from_another_host(site):
@@ -70,12 +96,9 @@ def test_the_interface_of_public_modules_is_described(site):
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (420, "dark")])
 def test_search_works_from_a_folder(site, width, scheme):
     sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if chromium is None:
-        pytest.skip("there is no Chromium")
     problems: list[str] = []
     with sync_api.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = launch(playwright)
         page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme).new_page()
         page.on("pageerror", lambda error: problems.append(str(error)))
         page.on("request", lambda request: request.url.startswith("http") and problems.append(request.url))

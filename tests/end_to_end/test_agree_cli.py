@@ -128,7 +128,7 @@ def test_too_little_agreement_exits_with_one(run, sides):
     [
         (["ann.jsonl"], "agreement needs those of two annotators or more"),
         (["ann.jsonl", "bob.jsonl", "-o", "out"], "--adjudicate and -o belong together"),
-        (["ann.jsonl", "bob.jsonl", "--list", "bob.jsonl"], "bob.jsonl is to be read and would be overwritten"),
+        (["ann.jsonl", "bob.jsonl", "--list", "bob.jsonl"], "bob.jsonl is an input and would be overwritten"),
         (["ann.jsonl", "ann.jsonl"], "ann.jsonl is given more than once"),
     ],
 )

@@ -180,6 +180,18 @@ def test_gold_that_words_cannot_express_is_lost_in_the_round_trip(tmp_path):
     assert json.loads(widened.stdout)["shared"]["lost"] == 1
 
 
+@pytest.mark.parametrize(("offsets", "gold"), [("10 14;24 99", 2), ("0 2;24 99", 3), ("24 28;24 28", 2)])
+def test_what_the_reader_skips_is_lost_in_the_sentence_where_it_begins(tmp_path, offsets, gold):
+    """In "No fever", which has a mention, or in "Arms and legs weak", which has a discontiguous one."""
+    (tmp_path / "a.txt").write_text("No fever. Arms and legs weak. Well.")
+    lines = f"T1\tFinding 3 8\tfever\nT2\tFinding 10 14;24 28\tArms weak\nT3\tFinding {offsets}\tx\n"
+    (tmp_path / "a.ann").write_text(lines)
+    options = ("--on-error", "skip", "--from", "brat")
+    assert data("roundtrip", tmp_path, *options)["shared"]["all"]["gold"] == 3
+    of_subset = data("roundtrip", tmp_path, "--discontiguous-only", *options)["shared"]
+    assert (of_subset["all"]["gold"], of_subset["lost"]) == (gold, 1)
+
+
 def test_both_readings_of_all_are_there(corpus):
     of_linear = data("roundtrip", corpus)["linear"]
     assert of_linear["all"]["predicted"] < of_linear["all_any_number"]["predicted"]

@@ -9,7 +9,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from benchmarks import compare
+from benchmarks import compare, results
 from benchmarks.__main__ import app
 from benchmarks.compare import ROOT
 from benchmarks.harness import Disagreement
@@ -18,6 +18,7 @@ from benchmarks.tasks import TASKS, sweeps
 from hyperspan import corpora
 from hyperspan.corpora import demo
 from hyperspan.errors import UsageError
+from in_process import run_here
 
 in_a_checkout = pytest.mark.skipif(
     not (ROOT / ".venv" / "bin" / "python").exists(), reason="there is no .venv in this checkout (make .venv/.ready)"
@@ -134,40 +135,62 @@ def test_results_of_a_corpus(tmp_path):
     corpora.write_splits(splits, tmp_path / "small", format="jsonl")
     path = tmp_path / "results.json"
     options = ("--corpus", "small", "--structure", "mention", "--option=--max-iterations=3", "-o", path)
-    head, line, *rows = bench("results", tmp_path, *options).stdout.splitlines()
-    assert head.startswith("| corpus | structure | decoding |")
+    printed = bench("results", tmp_path, *options).stdout
+    head, line, *rows = printed.splitlines()
+    assert head.startswith("| corpus | split | structure | decoding |")
     assert line.startswith("| --- |")
-    assert [row.split(" | ")[:3] for row in rows] == [
-        ["| small", "mention", decode] for decode in ("all", "enough", "probable")
+    assert [row.split(" | ")[:4] for row in rows] == [
+        ["| small", "test", "mention", decode] for decode in ("all", "enough", "probable")
     ]
-    assert [row["decode"] for row in json.loads(path.read_text())["rows"]] == ["all", "enough", "probable"]
+    written = [json.loads(row) for row in path.read_text().splitlines()]
+    assert [row["decode"] for row in written] == ["all", "enough", "probable"]
+    assert written[0]["env"]["versions"]["numpy"]
+    assert bench("table", path, path).stdout == printed
 
 
-def test_rows_with_and_without_a_second_look(tmp_path):
+def test_rows_with_and_without_a_second_look(tmp_path, monkeypatch):
+    monkeypatch.setattr(results, "run_python", run_here)
     reports = demo.generate(40, unit="sentences")
-    splits = {name: reports.split(name) for name in ("train", "dev")}
+    splits = {name: reports.split(name) for name in ("train", "dev", "test")}
     corpora.write_splits(splits, tmp_path / "small", format="jsonl")
-    path = tmp_path / "rescoring.json"
-    options = (
-        "--corpus",
-        "small:Finding,Drug",
-        "--structure",
-        "shared",
-        "--split",
-        "dev",
-        "--option=--max-iterations=3",
-    )
-    head, line, *rows = bench("rescoring", tmp_path, *options, "-o", path).stdout.splitlines()
-    assert head.count("|") == line.count("|") == rows[0].count("|") == rows[1].count("|")
-    without, with_it = json.loads(path.read_text())["rows"]
-    assert (without["rescore"], without["rescoring"], without["significance"]) == ("off", {}, None)
-    assert with_it["rescoring"]["kept"]
-    assert with_it["significance"]["all"]["other_f1"] == without["all"]["f1"]
-    assert with_it["all"]["tp"] + with_it["all"]["fn"] == sum(
-        mention.type in ("Finding", "Drug") for sentence in splits["dev"] for mention in sentence.mentions
-    )
+    path, models = tmp_path / "rescoring.jsonl", tmp_path / "models"
+    options = ("--corpus", "small:Finding,Drug", "--structure", "shared", "--option=--max-iterations=3")
+    printed = bench("rescoring", tmp_path, *options, "--models", models, "-o", path).stdout
+    head, line, *lines = printed.splitlines()
+    assert {each.count("|") for each in (head, line, *lines)} == {11}
+    rows = [json.loads(row) for row in path.read_text().splitlines()]
+    assert [(row["split"], row["rescore"]) for row in rows] == [
+        (split, rescore) for split in ("dev", "test") for rescore in ("off", "on")
+    ]
+    assert sorted(model.name for model in models.glob("*.model")) == [
+        "small-Finding,Drug.shared.model",
+        "small-Finding,Drug.shared.rescored.model",
+    ]
+    for split, without, with_it in (("dev", *rows[:2]), ("test", *rows[2:])):
+        assert (without["rescoring"], without["significance"]) == ({}, None)
+        assert with_it["rescoring"]["kept"]
+        assert with_it["significance"]["all"]["other_f1"] == without["all"]["f1"]
+        assert with_it["all"]["tp"] + with_it["all"]["fn"] == sum(
+            mention.type in ("Finding", "Drug") for sentence in splits[split] for mention in sentence.mentions
+        )
+    assert rows[1]["seconds"] == rows[3]["seconds"] > 0
+    assert bench("table", path).stdout == printed
     with pytest.raises(UsageError, match=r"there is no file '.*chia/.*\.jsonl'; expected a corpus"):
         bench("rescoring", tmp_path)
+
+
+def test_a_table_of_what_are_no_rows(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    with pytest.raises(UsageError, match=r"rows\.jsonl: No such file or directory"):
+        bench("table", path)
+    path.write_text('{"corpus": "small"}\n{}\n')
+    message = r"rows\.jsonl:2: this is not a row; expected a file that results or rescoring wrote"
+    with pytest.raises(UsageError, match=message):
+        bench("table", path)
+    row = {"corpus": "small", "split": "dev", "structure": "shared"}
+    path.write_text(json.dumps(row | {"decode": "all"}) + "\n" + json.dumps(row | {"rescore": "on"}))
+    with pytest.raises(UsageError, match="some rows are from results, others from rescoring; make one table for each"):
+        bench("table", path)
 
 
 def test_thresholds_of_a_corpus(tmp_path):
@@ -182,6 +205,22 @@ def test_thresholds_of_a_corpus(tmp_path):
     sizes = [row["n_sentences"] for row in json.loads(path.read_text())["rows"]]
     assert [int(row.split("|")[1]) for row in rows] == sizes
     assert sizes[:2] == [10, 25]
+
+
+def test_how_probable_gold_is(tmp_path):
+    reports = demo.generate(40, unit="sentences")
+    splits = {name: reports.split(name) for name in ("train", "dev", "test")}
+    corpora.write_splits(splits, tmp_path / "small", format="jsonl")
+    path = tmp_path / "gold.json"
+    options = ("--merge-types", "--max-iterations", 5, "--sentences", 60, "--discontiguous", 10, "--clusters", 8)
+    result = bench("gold", "--data", tmp_path / "small", *options, "-o", path)
+    head, _, *rows = result.stdout.splitlines()
+    assert head.startswith("| gold mentions | number | mean probability | highest | at least 0.3 |")
+    kept = json.loads(path.read_text())["rows"]
+    assert [row.split("|")[1].strip() for row in rows] == [row["which"] for row in kept]
+    held_out = {(s, m.parts) for name in ("dev", "test") for s in splits[name] for m in s.mentions}
+    assert sum(row["n_mentions"] for row in kept[:2]) == len(held_out)
+    assert "training on 60 sentences" in result.stderr
 
 
 def shown_commands():
@@ -199,7 +238,8 @@ def test_commands_that_are_shown_exist():
         known = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "300"})
         assert known.exit_code == 0, f"{page}: {command}"
         for word in words:
-            assert not word.startswith("-") or word in known.stdout, f"{page}: {command} {word}"
+            option, _, _ = word.partition("=")
+            assert not option.startswith("-") or option in known.stdout, f"{page}: {command} {word}"
 
 
 def test_numbers_that_matter():

@@ -16,7 +16,7 @@ from hyperspan.text import split_document
 
 
 def hyperspan(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from hyperspan.cli import main; main()", *map(str, arguments)]
+    command = [sys.executable, "-m", "hyperspan", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 

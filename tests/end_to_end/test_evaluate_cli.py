@@ -67,6 +67,23 @@ def test_gold_that_makes_no_sense_is_skipped_but_missed(run, tmp_path: Path):
     assert (table["lost"], table["all"]["recall"], table["discontiguous_mentions"]["fn"]) == (1, 0.5, 1)
 
 
+@pytest.mark.parametrize(("offsets", "missed"), [("10 14;24 99", 1), ("0 2;24 99", 0), ("90 99;100 101", 0)])
+def test_gold_that_is_skipped_counts_in_the_sentence_where_it_begins(run, tmp_path: Path, offsets: str, missed: int):
+    """The second of three sentences has a discontiguous mention; a skipped one makes its own sentence one too."""
+    for name in ("gold", "found"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.txt").write_text("No fever. Arms and legs weak. Well.")
+        lines = "T1\tFinding 3 8\tfever\nT2\tFinding 10 14;24 28\tArms weak\n"
+        skipped = f"T3\tFinding {offsets}\tx\n" if name == "gold" else ""
+        (tmp_path / name / "a.ann").write_text(lines + skipped)
+    code, out, _ = run(tmp_path / "gold", tmp_path / "found", "--on-error", "skip", "--json")
+    table = json.loads(out)
+    of_sentences = table["discontiguous_sentences"]
+    assert (code, table["lost"], table["all"]["tp"], table["all"]["fn"]) == (0, 1, 2, 1)
+    assert (of_sentences["tp"], of_sentences["fn"]) == ((1, 1) if missed else (2, 1))
+    assert table["discontiguous_mentions"]["fn"] == 1
+
+
 def test_json_is_one_document_with_every_score(run, gold, half):
     code, out, err = run(gold, half, "--json")
     table = json.loads(out)
@@ -208,7 +225,7 @@ def test_compare_where_documents_stand_in_another_order(run, gold, half, tmp_pat
         (NAMED[:-1], "sentence 5 of gold has no partner: document 'ethanol' ("),
         (
             [*NAMED, Sentence(["more"], doc="more")],
-            "the prediction has a sentence that gold has not: document 'more' (",
+            "the prediction has a sentence that gold lacks: document 'more' (",
         ),
         ([*NAMED[:4], Sentence(["Ethanol", "withdrawal"], doc="ethanol")], "token 1 is 'Intoxication' in gold, but"),
     ],

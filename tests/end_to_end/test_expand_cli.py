@@ -72,7 +72,7 @@ def test_convert_expands_gold(run, tmp_path: Path):
     ("arguments", "message"),
     [
         (["--singular"], "--singular says how --expand writes phrases; give both"),
-        (["--expand", "--format", "text"], "--expand has no place in the format 'text'; expected jsonl or brat"),
+        (["--expand", "--format", "text"], "--expand cannot be written in the format 'text'; expected jsonl or brat"),
     ],
 )
 def test_options_that_would_do_nothing_are_refused(run, model, texts, arguments, message):

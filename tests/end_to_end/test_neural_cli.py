@@ -27,7 +27,7 @@ def hyperspan(*words: object, **more: object) -> subprocess.CompletedProcess[str
 
 
 def command(*words: object) -> list[str]:
-    return [sys.executable, "-c", "from hyperspan.cli import main; main()", *map(str, words)]
+    return [sys.executable, "-m", "hyperspan", *map(str, words)]
 
 
 @pytest.fixture(scope="module")
@@ -53,19 +53,19 @@ def model(folder: Path) -> Path:
     return folder / "a.model"
 
 
-def test_a_model_predicts_is_scored_shown_and_explained(model, folder):
-    found = hyperspan("predict", model, folder / "dev.jsonl", "-o", folder / "found.jsonl")
-    assert found.returncode == 0, found.stderr
+def test_a_model_predicts_is_scored_shown_and_explained(run, model, folder):
+    code, _, said = run("predict", model, folder / "dev.jsonl", "-o", folder / "found.jsonl")
+    assert code == 0, said
     again = hyperspan("predict", model, folder / "dev.jsonl", "-o", folder / "again.jsonl", "--workers", 2)
     assert again.returncode == 0, again.stderr
     assert (folder / "found.jsonl").read_bytes() == (folder / "again.jsonl").read_bytes()
-    scored = hyperspan("evaluate", folder / "dev.jsonl", folder / "found.jsonl", "--json")
-    assert json.loads(scored.stdout)["all"]["f1"] > 0.2
-    shown = hyperspan("show", model)
-    assert "tiny" in shown.stdout
-    assert "temperature" in shown.stdout
-    explained = hyperspan("explain", model, "No fever today .", "--threshold", 0.01)
-    assert explained.returncode == 0, explained.stderr
+    _, scored, _ = run("evaluate", folder / "dev.jsonl", folder / "found.jsonl", "--json")
+    assert json.loads(scored)["all"]["f1"] > 0.2
+    _, shown, _ = run("show", model)
+    assert "tiny" in shown
+    assert "temperature" in shown
+    code, _, said = run("explain", model, "No fever today .", "--threshold", 0.01)
+    assert code == 0, said
 
 
 def test_training_that_was_killed_is_resumed(model, folder):
@@ -85,7 +85,7 @@ def test_training_that_was_killed_is_resumed(model, folder):
     if running.returncode == 0:
         pytest.skip("it was done before it was killed")
     assert running.returncode == 128 + signal.SIGTERM, said
-    assert "Go on with the same command and --resume" in said
+    assert "Continue with the same command and --resume" in said
     assert (folder / "b.model.checkpoint").exists()
     resumed = hyperspan(*words, "--resume")
     assert resumed.returncode == 0, resumed.stderr
@@ -93,10 +93,10 @@ def test_training_that_was_killed_is_resumed(model, folder):
     assert (folder / "b.model").read_bytes() == model.read_bytes()
 
 
-def test_options_of_an_encoder_need_one(folder):
-    refused = hyperspan("train", folder / "train.jsonl", "-o", folder / "c.model", "--epochs", 3)
-    assert refused.returncode == 2
-    assert "--epochs needs --encoder: features have no such thing" in refused.stderr
-    refused = hyperspan("train", folder / "train.jsonl", "-o", folder / "c.model", "--encoder", "./nowhere")
-    assert refused.returncode == 2
-    assert "there is no folder './nowhere'; expected an encoder with config.json and tokenizer.json" in refused.stderr
+def test_options_of_an_encoder_need_one(run, folder):
+    code, _, said = run("train", folder / "train.jsonl", "-o", folder / "c.model", "--epochs", 3)
+    assert code == 2
+    assert "--epochs needs --encoder: it has no effect with features" in said
+    code, _, said = run("train", folder / "train.jsonl", "-o", folder / "c.model", "--encoder", "./nowhere")
+    assert code == 2
+    assert "there is no folder './nowhere'; expected an encoder with config.json and tokenizer.json" in said

@@ -94,7 +94,7 @@ def test_a_suffix_that_says_nothing_is_refused_before_any_work(model, notes, tmp
     result = run(model, notes, "--format", "parchment")
     assert "--format is 'parchment'; expected one of bigbio, bioc," in str(result.exception)
     result = run(model, notes, "-o", tmp_path / "x.cupt", "--top", 2)
-    assert "--top is 2, but the format 'cupt' holds no other structures; expected jsonl" in str(result.exception)
+    assert "--top is 2, but the format 'cupt' cannot hold other outcomes; expected jsonl" in str(result.exception)
 
 
 def test_a_format_of_one_file_goes_to_stdout(model, notes):

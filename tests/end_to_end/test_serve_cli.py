@@ -144,7 +144,7 @@ def test_it_ends_while_a_request_is_under_way(start, model):
     assert server.stop(signal.SIGTERM) == 0
     asking.join(MINUTE)
     ((status, data),) = outcome
-    assert status == 200 or (status, data["error"]) == (503, "the server is stopping and gave the work up")
+    assert status == 200 or (status, data["error"]) == (503, "the server is stopping and abandoned the work")
 
 
 def test_several_models_at_once(server):

@@ -276,7 +276,7 @@ def test_a_token_of_ones_own(start):
 
 def test_insecure_is_said_and_done(start):
     server = start("--host", "0.0.0.0", "--insecure")
-    assert "whoever can reach this machine can use the models: --insecure asks for no token" in "".join(server.said)
+    assert "anyone who can reach this machine can use the models: --insecure requires no token" in "".join(server.said)
     assert server.post("/api/predict", SENTENCE)[0] == 200
 
 

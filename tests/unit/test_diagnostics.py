@@ -18,6 +18,11 @@ def test_error_raises_with_place_and_advice():
     )
 
 
+def test_the_advice_can_be_another():
+    with pytest.raises(CorpusError, match=r"^this is odd\. Ask Ann\.$"):
+        Diagnostics(advice="Ask Ann.").report("odd", "this is odd")
+
+
 @pytest.mark.parametrize("on_error", ["skip", "widen"])
 def test_otherwise_defects_are_counted(on_error):
     diagnostics = Diagnostics(on_error)

@@ -26,6 +26,7 @@ STEPS = (
     ("annotation", "experiments", "server", "neural", "integrations"),
     ("arrow",),
     ("cli",),
+    ("__main__",),
 )
 """What may be imported by what stands below it in this list; what stands side by side keeps to itself."""
 

@@ -126,7 +126,7 @@ def test_a_sentence_keeps_mentions_in_order():
         ({"mentions": [Mention("X", [(0, 3)])]}, "the 'X' mention [(0, 3)] ends at 3, but there are only 2 tokens"),
         (
             {"mentions": [Mention("X", [(0, 1)])] * 2},
-            "the 'X' mention [(0, 1)] is there twice; a mention is given once",
+            "the 'X' mention [(0, 1)] occurs twice; expected every mention once",
         ),
         ({"columns": {"pos": ["N"]}}, "column 'pos' has 1 values, but there are 2 tokens"),
         ({"offsets": [(0, 1)]}, "there are 1 offsets, but 2 tokens"),

@@ -48,7 +48,7 @@ def test_sentences_and_documents_are_drawn():
 
 def test_what_cannot_be_drawn_is_said():
     crossing = Document("a", "No fever. No pain.", [Mention("Finding", [(3, 17)])])
-    assert "Not all is drawn as it stands: 1 problem: 1 crosses-sentence" in crossing._repr_html_()
+    assert "Some mentions could not be drawn exactly: 1 problem: 1 crosses-sentence" in crossing._repr_html_()
 
 
 def test_a_corpus_shows_its_size_and_its_beginning():

@@ -1,4 +1,4 @@
-"""How far annotators agree on mentions with gaps and overlaps, where they do not, and one corpus from several.
+"""Measure how far annotators agree on mentions with gaps and overlaps, list disagreements, and merge corpora.
 
 Examples
 --------

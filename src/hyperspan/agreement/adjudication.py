@@ -1,4 +1,4 @@
-"""One corpus from those of several annotators, with who had which mention."""
+"""Merge the corpora of several annotators into one, recording who marked which mention."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ RULES: Mapping[str, Callable[[int, int], bool]] = {
     "union": lambda n_with, n_annotators: n_with > 0,
     "intersection": lambda n_with, n_annotators: n_with == n_annotators,
 }
-"""Which mentions are kept: by how many have it, of how many who have its document."""
+"""Which mentions to keep, given how many annotators marked it and how many have its document."""
 
 
 def adjudicate(shared: Shared, rule: str) -> Iterator[Unit]:
     """Yield each document with the mentions that a rule keeps.
 
-    Each mention carries the attribute ``annotators``, the names of those who have it; its other attributes are those
-    that the first of them gave it. A document that only one annotator has keeps all its mentions.
+    Each mention has the attribute ``annotators``, the names of those who marked it; its other attributes come from the
+    first of them. A document that only one annotator has keeps all its mentions.
 
     Parameters
     ----------
     shared : Shared
     rule : {"majority", "union", "intersection"}
-        Kept is what more than half of those have who have the document; what anyone has; or what all have. With two
-        annotators more than half are both.
+        Keep what more than half of the annotators of the document marked, what anyone marked, or what all marked. With
+        two annotators, more than half means both.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which mention of one annotator answers to which of another, and what their differences cost.
+"""Align the mentions of two annotators, and compute the cost of their differences.
 
 After Mathet, Widlöcher and Métivier, "The Unified and Holistic Method Gamma (γ) for Inter-Annotator Agreement Measure
 and Alignment" (Computational Linguistics, 2015), with distances between sets of words instead of intervals.
@@ -15,17 +15,17 @@ from typing import TypeAlias
 from hyperspan.mentions import Mention
 
 Words: TypeAlias = tuple[str, frozenset[int]]
-"""A mention as the alignment sees it: its type and its words."""
+"""A mention in the form for alignment: its type and its words."""
 
 ALONE = 1.0
-"""What a mention costs that nothing answers to."""
+"""The cost of a mention without a partner."""
 
 _REACH = (sqrt(2.0) - 1.0) / 2.0
-"""Two mentions further apart than this share of their words cost more together than alone."""
+"""Beyond this distance, as a share of their words, two mentions cost more as a pair than alone."""
 
 
 def dissimilarity(one: Words, other: Words) -> float:
-    """Return what it costs that two mentions answer to each other: 0 for equal ones, at most 2 where it pays.
+    """Return the cost of aligning two mentions: 0 for equal ones, at most 2 if aligning is worthwhile.
 
     The positions cost ``((n + 2 d) / (a + b))²``, where ``n`` words belong to one of the two only, ``d`` words lie
     between them (none, if they share a word), and they have ``a`` and ``b`` words. Another type costs 1. For two
@@ -46,16 +46,16 @@ def dissimilarity(one: Words, other: Words) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Alignment:
-    """The cheapest way in which the mentions of two annotators answer to each other, each to at most one.
+    """The cheapest one-to-one alignment of the mentions of two annotators.
 
     Attributes
     ----------
     pairs : tuple of (int, int, float)
-        Positions in the two lists, and what the pair costs.
+        Indices in the two lists, and the cost of the pair.
     cost : float
-        Of all pairs, and 1 for every mention without a partner.
+        The cost of all pairs, plus 1 for every mention without a partner.
     n_mentions : int
-        How many there are on both sides together.
+        The number of mentions on both sides together.
     """
 
     pairs: tuple[tuple[int, int, float], ...]
@@ -82,12 +82,12 @@ def align(ours: Sequence[Words], theirs: Sequence[Words]) -> Alignment:
 
 
 def as_words(mentions: Iterable[Mention]) -> list[Words]:
-    """Return mentions in words as the alignment sees them."""
+    """Convert mentions in words to the form for alignment."""
     return [(mention.type, frozenset(mention.words())) for mention in mentions]
 
 
 def _gains(ours: Sequence[Words], theirs: Sequence[Words]) -> dict[int, dict[int, float]]:
-    """Return for every one of ours what is gained by aligning it with those of theirs for which that pays."""
+    """Return for each of our mentions the gain of aligning it with each of theirs, if positive."""
     at_word: defaultdict[int, list[int]] = defaultdict(list)
     of_type: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
     longest: defaultdict[str, int] = defaultdict(int)
@@ -101,7 +101,7 @@ def _gains(ours: Sequence[Words], theirs: Sequence[Words]) -> dict[int, dict[int
         type, words = mention
         columns = {column for word in words for column in at_word.get(word, ())}
         if type in longest:
-            # Without a common word the positions cost 1 at least, so only the same type can pay.
+            # Without a common word, the positions cost at least 1, so only mentions of the same type can gain.
             reach = floor(_REACH * (len(words) + longest[type])) + 1
             near = {word + step for word in words for step in range(-reach, reach + 1)} - words
             columns.update(column for word in near for column in of_type.get((type, word), ()))
@@ -113,7 +113,7 @@ def _gains(ours: Sequence[Words], theirs: Sequence[Words]) -> dict[int, dict[int
 
 
 def _best_pairs(gains: dict[int, dict[int, float]]) -> Iterator[tuple[int, int, float]]:
-    """Yield the pairs that gain the most together: connected mentions are looked at together, others by themselves."""
+    """Yield the pairs with the greatest total gain, found separately for each connected component."""
     for rows, columns in _connected(gains):
         if len(rows) == 1:
             (row,) = rows

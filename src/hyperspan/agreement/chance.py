@@ -1,4 +1,4 @@
-"""Agreement on whole mentions, corrected for chance: a γ whose chance is the same annotations, moved."""
+"""Chance-corrected agreement on whole mentions: a γ whose chance level comes from rotated annotations."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from hyperspan.agreement.alignment import Words, align, as_words
 from hyperspan.agreement.documents import SharedDocument
 
 ROTATIONS = 100
-"""How many rotations stand for chance."""
+"""The number of rotations that estimate chance."""
 
 Item = TypeVar("Item")
 
 
 class Watch(Protocol):
-    """Passes on what takes long, for a progress bar."""
+    """Wraps a long iteration, for a progress bar."""
 
     def __call__(self, items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
-        """Return the same items, given what is done with them."""
+        """Return the same items, given a description of the work."""
 
 
 def unwatched(items: Iterable[Item], what: str, total: int | None = None) -> Iterable[Item]:
-    """Pass the items on as they are."""
+    """Return the items unchanged."""
     return items
 
 
@@ -37,14 +37,13 @@ class Gamma:
     Attributes
     ----------
     value : float
-        ``1 - observed / expected``: 1 for equal annotations, about 0 for chance; not a number without mentions.
+        ``1 - observed / expected``: 1 for equal annotations, about 0 for chance; NaN without mentions.
     observed, expected : float
-        What the differences cost for every mention of an annotator: 0 where all are equal, 2 where nothing answers to
-        anything.
+        The cost of the differences per mention of an annotator: 0 if all are equal, 2 if none has a partner.
     n_rotations : int
-        Over how many rotations the expectation was taken.
+        The number of rotations behind the expectation.
     costs, n_mentions : float arrays of shape (n_documents,)
-        What the differences cost in each document, and how many mentions an annotator has in it on average.
+        The cost of the differences in each document, and the mean number of mentions of an annotator in it.
     """
 
     value: float
@@ -55,18 +54,18 @@ class Gamma:
     n_mentions: NDArray[np.float64]
 
     def resampled(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return γ for each row of weights: how often a document is drawn. What is expected by chance stays."""
+        """Return γ for each row of weights (how often each document is drawn), with the same chance level."""
         with np.errstate(invalid="ignore", divide="ignore"):
             return 1.0 - weights @ self.costs / (weights @ self.n_mentions) / self.expected
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the value and what it comes from."""
+        """Return the value and its components."""
         numbers = {"value": self.value, "observed": self.observed, "expected": self.expected}
         return {**{key: or_none(number) for key, number in numbers.items()}, "rotations": self.n_rotations}
 
 
 def or_none(number: float) -> float | None:
-    """Return None for what is not a number, as JSON wants it."""
+    """Return None for NaN, which JSON lacks."""
     return None if np.isnan(number) else float(number)
 
 
@@ -81,21 +80,21 @@ def gamma(
 ) -> Gamma:
     """Return the agreement of two annotators on whole mentions.
 
-    Mentions are aligned sentence by sentence (see `hyperspan.agreement.alignment`). For chance, all documents are laid
-    end to end and closed to a circle, on which the second annotator's mentions move on by some words, shapes, types and
-    neighbours kept. All rotations are taken if there are no more than ``n_rotations``, else so many different ones.
+    Mentions are aligned sentence by sentence (see `hyperspan.agreement.alignment`). For the chance level, all documents
+    are joined into a circle, and the second annotator's mentions are rotated by some words, keeping their shapes, types
+    and neighbours. All rotations are used if there are at most ``n_rotations``, otherwise a random sample of that size.
 
     Parameters
     ----------
     documents : sequence of SharedDocument
-        Those that both have.
+        The documents that both have.
     first, second : str
         The annotators.
     n_rotations : int
     seed : int
-        Which rotations are drawn.
+        Determines which rotations are drawn.
     watch : callable
-        Passes documents and rotations on, for a progress bar.
+        Wraps documents and rotations, for a progress bar.
     """
     ours, theirs, n_words = list[Words](), list[Words](), 0
     costs, n_mentions = np.zeros(len(documents)), np.zeros(len(documents))
@@ -119,7 +118,7 @@ def gamma(
 
 
 def drawn_rotations(n_words: int, most: int, seed: int) -> list[int]:
-    """Return by how many words to rotate: every number below that of the words, or some of them.
+    """Return the rotations in words: every number below that of the words, or a sample of them.
 
     Examples
     --------
@@ -133,7 +132,7 @@ def drawn_rotations(n_words: int, most: int, seed: int) -> list[int]:
 
 
 def rotated(mentions: Iterable[Words], by: int, n_words: int) -> list[Words]:
-    """Return mentions moved on by some words on a circle; one that would be torn keeps its shape beyond the end.
+    """Rotate mentions by some words on a circle; one that would be split keeps its shape beyond the end.
 
     Examples
     --------

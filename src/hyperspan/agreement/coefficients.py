@@ -11,15 +11,15 @@ from scipy.sparse import csr_array
 
 Floats: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = Mapping[tuple[Hashable, ...], int]
-"""How often each combination of values occurs in a document: one value an annotator, in their order."""
+"""How often each combination of values occurs in a document: one value per annotator, in order."""
 
 _ROUNDING = 1e-12
 
 
 def masi_distance(one: Hashable, other: Hashable) -> float:
-    """Return how far two sets are apart: 1 less Jaccard's index times 1, 2/3, 1/3 or 0 (Passonneau 2006).
+    """Return the MASI distance of two sets: 1 minus Jaccard's index times 1, 2/3, 1/3 or 0 (Passonneau 2006).
 
-    The factor is 1 for equal sets, 2/3 if one holds the other, 1/3 if they share something, 0 if they share nothing.
+    The factor is 1 for equal sets, 2/3 if one contains the other, 1/3 if they overlap, and 0 if they are disjoint.
 
     Examples
     --------
@@ -43,12 +43,12 @@ def nominal_distance(one: Hashable, other: Hashable) -> float:
 
 
 class Kappa:
-    """Cohen's κ of two annotators: how much more often they say the same than their habits would have it.
+    """Cohen's κ of two annotators: how much more often they agree than expected by chance.
 
     Parameters
     ----------
     documents : sequence of counts
-        For every document how often each pair of values occurs.
+        For every document, how often each pair of values occurs.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Kappa:
         )
 
     def value(self) -> float:
-        """Return κ; not a number where chance alone gives full agreement."""
+        """Return κ; NaN if chance alone gives full agreement."""
         return float(self.resampled(np.ones((1, len(self._totals))))[0])
 
     def resampled(self, weights: Floats) -> Floats:
@@ -80,14 +80,14 @@ class Kappa:
 
 
 class Alpha:
-    """Krippendorff's α of two annotators or more: 1 less observed by expected disagreement.
+    """Krippendorff's α of two annotators or more: 1 minus the ratio of observed to expected disagreement.
 
     Parameters
     ----------
     documents : sequence of counts
-        For every document how often each combination of values occurs, one of each annotator who has the document.
+        For every document, how often each combination of values occurs, with one value per annotator of the document.
     distance : callable
-        Between two values, 0 to 1.
+        The distance of two values, 0 to 1.
 
     Notes
     -----
@@ -119,7 +119,7 @@ class Alpha:
         return total
 
     def value(self) -> float:
-        """Return α; not a number where everybody says the same of everything."""
+        """Return α; NaN if all values are the same."""
         return float(self.resampled(np.ones((1, len(self._observed))))[0])
 
     def resampled(self, weights: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""How mentions that answer to each other differ: in their types, and in where they begin, end and pause."""
+"""Count how aligned mentions differ: in their types, and in where they begin, end and have gaps."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hyperspan.agreement.documents import SharedSentence
 from hyperspan.mentions import Mention
 
 BOUNDARIES = ("equal", "start", "end", "start and end", "gap")
-"""Where two mentions differ; ``gap``: they begin and end at the same words, but not all words between are shared."""
+"""Where two mentions differ; ``gap``: they begin and end at the same words, but differ in between."""
 
 
 def boundary_class(one: Mention, other: Mention) -> str:
-    """Say where the words of two mentions differ, one of `BOUNDARIES`.
+    """Return where the words of two mentions differ, one of `BOUNDARIES`.
 
     Examples
     --------
@@ -38,9 +38,9 @@ class Confusion:
     Attributes
     ----------
     types : counter of (str or None, str or None)
-        How often the first's type met the second's; None where nothing answers.
+        How often the first annotator's type is aligned with the second's; None for a mention without a partner.
     boundaries : counter of str
-        Where aligned mentions differ, by `BOUNDARIES`.
+        How often aligned mentions differ, by `BOUNDARIES`.
     """
 
     types: Counter[tuple[str | None, str | None]] = field(default_factory=Counter)
@@ -59,7 +59,7 @@ class Confusion:
         self.types.update((None, theirs[column].type) for column in _others(len(theirs), paired_columns))
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the counts as plain data, the most frequent first."""
+        """Return the counts as plain data, most frequent first."""
         in_order = sorted(self.types.items(), key=lambda item: (-item[1], item[0][0] or "", item[0][1] or ""))
         return {
             "types": [{"first": one, "second": other, "count": count} for (one, other), count in in_order],

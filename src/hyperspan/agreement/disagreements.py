@@ -1,4 +1,4 @@
-"""Every mention that not all annotators have: a list to decide on, the costliest sentence first."""
+"""List every mention that not all annotators marked, for a decision, the costliest sentence first."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ from hyperspan.agreement.report import mean
 from hyperspan.mentions import Mention, in_order
 
 KINDS = ("alone", "boundary", "type", "type and boundary")
-"""How a mention differs from what answers to it on the other side; ``alone``: nothing does."""
+"""How a mention differs from its partner on the other side; ``alone``: it has none."""
 
 COLUMNS = ("cost", "doc", "sentence", "type", "spans", "text", "by", "not_by", "kind", "nearest", "keep")
 
 
 @dataclass(frozen=True, slots=True)
 class Disputed:
-    """A mention that some annotators have and others have not.
+    """A mention that some annotators marked and others did not.
 
     Attributes
     ----------
     mention : Mention
-        As it was written.
+        The mention as it was annotated.
     by, not_by : tuple of str
-        The annotators who have it, and those who have the sentence without it.
+        The annotators who marked it, and those who have the sentence but did not.
     kind : str
-        One of `KINDS`: how it differs from what the first of those who lack it have in its place.
+        One of `KINDS`: how it differs from its partner by the first annotator in ``not_by``.
     nearest : Mention or None
-        What that is.
+        That partner.
     """
 
     mention: Mention
@@ -53,10 +53,10 @@ class Disagreement:
     doc : str
         The document.
     number : int
-        Which sentence of it, from 1.
+        The number of the sentence in it, from 1.
     shared : SharedSentence
     cost : float
-        What the differences cost, as the mean over pairs of annotators. Boundaries inside a word cost nothing.
+        The cost of the differences, as the mean over pairs of annotators. Boundaries inside a word cost nothing.
     disputed : tuple of Disputed
     """
 
@@ -135,7 +135,7 @@ def _disputed(sentence: SharedSentence) -> tuple[Disputed, ...]:
 
 
 def _nearest(sentence: SharedSentence, mention: Mention, by: str, not_by: str) -> tuple[str, Mention | None]:
-    """Return how a mention differs from what answers to it on the other side, and what that is."""
+    """Return how a mention differs from its partner on the other side, and the partner."""
     if mention not in sentence.in_words:
         return "alone", None
     ours = [each for each in sentence.mentions[by] if each in sentence.in_words]
@@ -156,9 +156,9 @@ def _nearest(sentence: SharedSentence, mention: Mention, by: str, not_by: str) -
 
 
 def as_csv(found: Iterable[Disagreement]) -> str:
-    """Return the list as a table for a spreadsheet: one mention a row, and an empty column ``keep`` to decide in.
+    """Return the list as a table for a spreadsheet: one mention per row, and an empty column ``keep`` for the decision.
 
-    A cell that a spreadsheet would take for a formula begins with an apostrophe.
+    A cell that a spreadsheet would interpret as a formula gets an apostrophe in front.
     """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\r\n")

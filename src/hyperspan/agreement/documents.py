@@ -1,4 +1,4 @@
-"""Which documents several annotators share, and what each of them sees in every sentence."""
+"""Match the documents of several annotators, and collect the mentions of each in every sentence."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from hyperspan.text import split_sentences, tokenize
 
 @dataclass(frozen=True)
 class SharedSentence:
-    """A sentence, and what each annotator sees in it.
+    """A sentence, and the mentions of each annotator in it.
 
     Attributes
     ----------
     sentence : Sentence
         The words, without mentions.
     mentions : mapping of str to tuple of Mention
-        By annotator, as they were written: in characters where there is a text.
+        By annotator, as annotated: in characters if there is a text.
     in_words : mapping of Mention to Mention
-        The same in words of this sentence. A mention of nothing but white space is not in it.
+        The same in words of this sentence. A mention that covers only white space is missing.
     """
 
     sentence: Sentence
@@ -41,11 +41,11 @@ class SharedSentence:
         return all(first == other for other in others)
 
     def words_of(self, annotator: str) -> tuple[Mention, ...]:
-        """Return the mentions of an annotator in words, each once."""
+        """Return the mentions of an annotator in words, without duplicates."""
         return in_order({self.in_words[each] for each in self.mentions[annotator] if each in self.in_words})
 
     def text_of(self, mention: Mention) -> str:
-        """Return the words of a mention as it was written; nothing for white space."""
+        """Return the words of a mention as annotated; empty for white space."""
         return self.sentence.text_of(self.in_words[mention]) if mention in self.in_words else ""
 
 
@@ -58,7 +58,7 @@ class SharedDocument:
     doc : str
         Its name.
     units : mapping of str to tuple of Sentence or Document
-        What each annotator who has it wrote: the same sentences or the same text.
+        The version of each annotator who has it: the same sentences or the same text.
     """
 
     doc: str
@@ -66,7 +66,7 @@ class SharedDocument:
 
     @cached_property
     def sentences(self) -> tuple[SharedSentence, ...]:
-        """The sentences, in order. Where a mention of anyone crosses a border, the two sides are one sentence."""
+        """The sentences, in order. Sentences that a mention of any annotator crosses are joined."""
         found: list[SharedSentence] = []
         for same in zip(*self.units.values(), strict=True):
             of_annotator = dict(zip(self.units, same, strict=True))
@@ -87,16 +87,16 @@ class SharedDocument:
 
 @dataclass(frozen=True)
 class Shared:
-    """What several annotators wrote about the same documents.
+    """The annotations of several annotators on the same documents.
 
     Attributes
     ----------
     annotators : tuple of str
-        In the order in which they were given.
+        In the given order.
     documents : tuple of SharedDocument
-        Those that two or more have, in the order of the first who has them.
+        The documents that two or more have, in the order of the first who has them.
     lacking : mapping of str to tuple of str
-        For each annotator the documents that others have and this one has not.
+        For each annotator, the documents that only others have.
     single : mapping of str to tuple of Sentence or Document
         The documents that only one annotator has.
     """
@@ -107,7 +107,7 @@ class Shared:
     single: Mapping[str, tuple[Unit, ...]]
 
     def pairs(self) -> Iterator[tuple[str, str]]:
-        """Yield every two annotators, the one who was given earlier first."""
+        """Yield every pair of annotators, in the given order."""
         yield from combinations(self.annotators, 2)
 
     def of(self, first: str, second: str) -> list[SharedDocument]:
@@ -116,15 +116,15 @@ class Shared:
 
 
 def share(corpora: Mapping[str, Iterable[Unit]], diagnostics: Diagnostics | None = None) -> Shared:
-    """Bring the corpora of several annotators together by document.
+    """Match the corpora of several annotators by document.
 
     Parameters
     ----------
     corpora : mapping of str to iterable of Sentence or Document
         By annotator.
     diagnostics : Diagnostics, optional
-        Takes documents whose words or text differ between annotators, which are left out; the first of them is an
-        error if not given. A document that somebody lacks is no problem: see `Shared.lacking`.
+        Collects documents whose words or text differ between annotators, which are left out. If not given, the first of
+        them raises an error. A document that an annotator lacks is not a problem: see `Shared.lacking`.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def share(corpora: Mapping[str, Iterable[Unit]], diagnostics: Diagnostics | None
 
 
 def _difference(units_of: Mapping[str, Sequence[Unit]]) -> str | None:
-    """Say where the words or texts of annotators differ."""
+    """Describe where the words or texts of annotators differ."""
     (first, units), *others = units_of.items()
     doc = quoted(units[0].doc)
     for other, theirs in others:
@@ -177,7 +177,7 @@ def _as_it_is(unit: Unit, of_annotator: Mapping[str, Unit]) -> SharedSentence:
 
 
 def _cut(document: Document, of_annotator: Mapping[str, Unit]) -> Iterator[SharedSentence]:
-    """Yield the sentences of a document, those that a mention crosses as one."""
+    """Yield the sentences of a document; those that a mention crosses are joined."""
     everything = in_order({mention for unit in of_annotator.values() for mention in unit.mentions})
     starts = _starts(document.text, everything)
     offsets = tokenize(document.text)
@@ -199,7 +199,7 @@ def _cut(document: Document, of_annotator: Mapping[str, Unit]) -> Iterator[Share
 
 
 def _starts(text: str, mentions: Iterable[Mention]) -> list[int]:
-    """Return where sentences start, the first at 0, without the borders that a mention crosses."""
+    """Return where sentences start, the first at 0, without boundaries that a mention crosses."""
     starts = [0, *(start for start, _ in split_sentences(text)[1:])]
     for mention in mentions:
         inside = bisect_right(starts, mention.start), bisect_right(starts, mention.end - 1)

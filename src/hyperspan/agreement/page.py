@@ -1,4 +1,4 @@
-"""The page of disagreements: what each annotator sees, side by side, without any script or foreign host."""
+"""Write a page of disagreements: the annotators side by side, without scripts or third-party hosts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NOTHING = "no mentions"
 
 
 def page_pieces(found: Sequence[Disagreement], annotators: Sequence[str]) -> Iterator[str]:
-    """Yield a page with every disagreement, in the order given, and the list behind a link.
+    """Yield a page with every disagreement, in the given order, and a link to download the list.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Every measure of agreement, of each pair of annotators and of all together."""
+"""Compute every measure of agreement, for each pair of annotators and for all together."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _AT_ONCE = 100
 
 
 class _Measure(Protocol):
-    """Something whose value can be had for documents that are drawn several times or not at all."""
+    """A measure that can be recomputed on resampled documents."""
 
     def resampled(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the value for each row of weights."""
@@ -36,7 +36,7 @@ class _Measure(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A measure with the interval in which it lies over documents drawn with replacement; None where unknown."""
+    """A measure with its bootstrap interval over documents; None if unknown."""
 
     value: float
     low: float | None = None
@@ -49,16 +49,16 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class F1Counts:
-    """The counts of right, spurious and missed of every document, whose F1 can be resampled."""
+    """The right, spurious and missed mentions of every document, whose F1 can be resampled."""
 
     counts: NDArray[np.float64]
 
     def value(self) -> float:
-        """Return F1; not a number where there is nothing to count."""
+        """Return F1; NaN if there is nothing to count."""
         return float(self.resampled(np.ones((1, len(self.counts))))[0])
 
     def resampled(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return F1 for each row of weights: how often a document is drawn."""
+        """Return F1 for each row of weights: how often each document is drawn."""
         right, spurious, missed = (weights @ self.counts).T
         with np.errstate(invalid="ignore", divide="ignore"):
             found: NDArray[np.float64] = 2 * right / (2 * right + spurious + missed)
@@ -67,18 +67,18 @@ class F1Counts:
 
 @dataclass(frozen=True, slots=True)
 class PairAgreement:
-    """How two annotators agree.
+    """The agreement of two annotators.
 
     Attributes
     ----------
     first, second : str
-        In ``scores`` the first plays the gold: precision and recall swap with the order, F1 does not.
+        ``scores`` treats the first as gold: precision and recall swap with the order, F1 does not.
     scores : Evaluation
-        All views of ``hyperspan evaluate``. ``discontiguous_sentences`` are those in which either has such a mention.
+        All scores of ``hyperspan evaluate``. ``discontiguous_sentences`` are those in which either has such a mention.
     f1, relaxed_f1, kappa, gamma : Measured
-        With their intervals. κ is over words, whose value is the set of types they have.
+        With their intervals. κ is over words; the value of a word is the set of types of its mentions.
     chance : Gamma
-        What ``gamma`` comes from.
+        The components of ``gamma``.
     confusion : Confusion
     """
 
@@ -112,9 +112,9 @@ class ClassAgreement:
     Attributes
     ----------
     f1, relaxed_f1, kappa : float
-        Not a number where nobody has any mention; κ also where chance alone gives full agreement.
+        NaN if nobody has a mention; κ also if chance alone gives full agreement.
     cost : float
-        What the differences cost (see `hyperspan.agreement.alignment`); of a document only, else 0.
+        The cost of the differences (see `hyperspan.agreement.alignment`); for a document only, otherwise 0.
     n_mentions : mapping of str to int
         By annotator.
     """
@@ -143,8 +143,8 @@ class Agreement:
     ----------
     pairs : tuple of PairAgreement
     alpha : Measured
-        Krippendorff's α of all annotators over words, whose value is the set of parts they are in, with the distance
-        MASI.
+        Krippendorff's α of all annotators over words, with the MASI distance; the value of a word is the set of parts
+        that contain it.
     by_type, by_document : mapping of str to ClassAgreement
     """
 
@@ -180,7 +180,7 @@ class Agreement:
 
 
 def mean(values: Iterable[float]) -> float:
-    """Return the mean of those that are numbers; not a number if none is."""
+    """Return the mean of the values that are not NaN; NaN if all are."""
     numbers = [value for value in values if not np.isnan(value)]
     return float(np.mean(numbers)) if numbers else float("nan")
 
@@ -194,23 +194,23 @@ def agreement(
     seed: int = 0,
     watch: Watch = unwatched,
 ) -> Agreement:
-    """Measure how annotators agree.
+    """Measure the agreement of annotators.
 
     Parameters
     ----------
     shared : Shared
         See `share`.
     resamples : int
-        How often documents are drawn for the intervals.
+        The number of bootstrap samples of documents for the intervals.
     confidence : float
-        How much of the drawn values an interval holds.
+        The share of the drawn values that an interval contains.
     n_rotations, seed, watch
         As in `gamma`.
 
     Raises
     ------
     UsageError
-        If there is no document that two annotators have.
+        If no two annotators have a document in common.
 
     Examples
     --------
@@ -252,7 +252,7 @@ class _Resampling:
     seed: int
 
     def measured(self, measure: _Measure, value: float, n_documents: int) -> Measured:
-        """Return a value with its interval; there is none for fewer than two documents."""
+        """Return a value with its interval, which is missing for fewer than two documents."""
         if n_documents < 2 or not self.resamples or np.isnan(value):
             return Measured(value)
         rng = np.random.default_rng(self.seed)
@@ -271,7 +271,7 @@ class _Resampling:
 
 
 class _Tally:
-    """What is counted of two annotators in one go over the documents that both have."""
+    """The counts for two annotators from one pass over the documents that both have."""
 
     def __init__(self, first: str, second: str, documents: Sequence[SharedDocument], watch: Watch) -> None:
         self.first, self.second, self.documents = first, second, documents

@@ -1,4 +1,4 @@
-"""What each annotator says of a word: the values that κ and α compare."""
+"""The values of words that κ and α compare."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from hyperspan.agreement.documents import SharedDocument
 from hyperspan.mentions import Mention
 
 Values: TypeAlias = Callable[[Sequence[Mention], int], list[frozenset[Hashable]]]
-"""Gives the value of every word of a sentence, given the mentions in it and how many words there are."""
+"""Returns the value of every word of a sentence, given its mentions and its number of words."""
 
 
 def types_of_words(mentions: Iterable[Mention], n_words: int) -> list[frozenset[Hashable]]:
-    """Return the types of the mentions that each word is in.
+    """Return the types of the mentions that contain each word.
 
     Examples
     --------
@@ -25,7 +25,7 @@ def types_of_words(mentions: Iterable[Mention], n_words: int) -> list[frozenset[
 
 
 def parts_of_words(mentions: Iterable[Mention], n_words: int) -> list[frozenset[Hashable]]:
-    """Return the parts that each word is in: type, which part of how many, and whether it begins here.
+    """Return the parts that contain each word: type, which part of how many, and whether it begins here.
 
     Examples
     --------
@@ -48,9 +48,9 @@ def parts_of_words(mentions: Iterable[Mention], n_words: int) -> list[frozenset[
 def rows_of(
     shared: SharedDocument, annotators: Sequence[str], values: Values, type: str | None = None
 ) -> Counter[tuple[Hashable, ...]]:
-    """Count what annotators say of the words of a document: one value of each who has it, in their order.
+    """Count the combinations of values of the words of a document: one value per annotator who has it, in order.
 
-    With ``type`` only the mentions of that type are looked at.
+    With ``type``, only mentions of that type count.
     """
     rows: Counter[tuple[Hashable, ...]] = Counter()
     present = [annotator for annotator in annotators if annotator in shared.units]

@@ -1,4 +1,4 @@
-"""How ambiguous the structures are: canonical encodings counted, their growth, and round trips of real mentions.
+"""Measure the ambiguity of structures: count canonical encodings, their growth, and round trips of real mentions.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""How many canonical encodings each structure has, as exact integers, for any number of words and parts."""
+"""Count the canonical encodings of each structure as exact integers, for any number of words and parts."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from hyperspan.structures.hypergraph import Hypergraph
 from hyperspan.structures.staircase import Staircase
 
 STRUCTURES = ("linear", "mention", "shared", "split")
-"""In this order they are printed."""
+"""The structures, in the order in which they are printed."""
 
 MOST_COUNTED = 7
-"""Words: the prefix trees of longer sentences are not counted one by one any more, the numbers have too many digits."""
+"""The maximum number of words for counting prefix trees explicitly: for more, the numbers have too many digits."""
 
 MOST_PARTS = 8
-"""The most parts that are counted: a word then takes 2^15 states."""
+"""The most parts: a word then has 2^15 states."""
 
 
 def count_table(max_words: int, max_components: int = 3) -> dict[str, Any]:
-    """Return the number of encodings for 1 .. ``max_words`` words, under the names that ``ambiguity counts`` prints.
+    """Return the number of encodings for 1 .. ``max_words`` words, under the keys that ``ambiguity counts`` prints.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def count_table(max_words: int, max_components: int = 3) -> dict[str, Any]:
 
 
 def canonical_encodings(structure: str, max_words: int, max_components: int = 3) -> list[int]:
-    """Return how many canonical encodings of one type there are for 1, 2 … words.
+    """Return the number of canonical encodings of one type for 1, 2 … words.
 
     Parameters
     ----------
@@ -96,24 +96,24 @@ def staircases_of(structure: str, max_components: int) -> tuple[Staircase, ...]:
 
 
 def check_parts(max_components: int) -> None:
-    """Refuse a number of parts that cannot be counted."""
+    """Raise an error if the number of parts is out of range."""
     if not 1 <= max_components <= MOST_PARTS:
         raise StructureError(f"max_components is {max_components}; expected a number from 1 to {MOST_PARTS}")
 
 
 @lru_cache(maxsize=32)
 def staircase_counts(staircase: Staircase, max_words: int) -> tuple[int, ...]:
-    """Return how many encodings one staircase has for 1, 2 … words: one sweep over sets of active nodes.
+    """Return the number of encodings of one staircase for 1, 2 … words, by a pass over sets of active nodes.
 
     Examples
     --------
     >>> staircase_counts(Staircase(3), 5)
     (2, 8, 80, 3584, 533504)
     """
-    return tuple(_sweep(staircase, max_words))
+    return tuple(_totals_by_word(staircase, max_words))
 
 
-def _sweep(staircase: Staircase, max_words: int) -> Iterator[int]:
+def _totals_by_word(staircase: Staircase, max_words: int) -> Iterator[int]:
     nodes = reversed(range(staircase.n_nodes))
     phases = [start_phase(staircase.n_nodes), *(node_phase(staircase.edges, staircase.n_nodes, node) for node in nodes)]
     ways = np.zeros(1 << staircase.n_nodes, dtype=object)
@@ -124,7 +124,7 @@ def _sweep(staircase: Staircase, max_words: int) -> Iterator[int]:
 
 
 def mention_sets_log2(n_words: int, max_components: int = 3) -> int:
-    """Return log2 N(n), which is the number of mentions there can be: each of them is in a set or is not.
+    """Return log2 N(n), which is the number of possible mentions: each of them is in a set or not.
 
     Examples
     --------
@@ -135,9 +135,9 @@ def mention_sets_log2(n_words: int, max_components: int = 3) -> int:
 
 
 def segments_log2(n_words: int, max_components: int = 3) -> int:
-    """Return the log2 of the number of prefix trees of ``segments``: of N(n), since each is one set of mentions.
+    """Return log2 of the number of prefix trees of ``segments``, which is N(n), since each is one set of mentions.
 
-    They are counted while that takes no time, and are as many as there are sets for more words.
+    They are counted explicitly for few words; for more, the number of sets is used.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def count_encodings(structure: Hypergraph, n_words: int) -> int:
 
 
 def count_mention_sets(structure: Hypergraph, n_words: int) -> int:
-    """Count the sets of mentions that a structure can write: N(n) for one type.
+    """Count the sets of mentions that a structure can encode: N(n) for one type.
 
     Examples
     --------

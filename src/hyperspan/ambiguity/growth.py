@@ -1,8 +1,8 @@
-"""How fast the number of canonical encodings grows, and what follows for ambiguity.
+"""The growth of the number of canonical encodings, and what it means for ambiguity.
 
 M(n), the number of canonical encodings of n words, grows like λ^n, with λ the largest eigenvalue of the transition
 matrix. The *relative ambiguity* of two structures is A_r(1, 2) = lim log ΣM₂ / log ΣM₁ = log λ₂ / log λ₁; greater than
-one means that the first is the more ambiguous. The *log-ambiguity* of a structure, lim log ΣN / log ΣM, diverges: the
+one means that the first is more ambiguous. The *log-ambiguity* of a structure, lim log ΣN / log ΣM, diverges: the
 number of mentions, log N, grows like n^(2K), but log M only like n.
 """
 
@@ -27,27 +27,27 @@ from hyperspan.errors import UsageError
 from hyperspan.structures.staircase import Staircase
 
 FINITE = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)
-"""For so many words the values before the limit are given."""
+"""The numbers of words for which finite values are given."""
 
 MOST_GROWTH_PARTS = 5
 """The most parts whose eigenvalues are computed: a matrix of 512 rows."""
 
 SEGMENTS = "segments"
-"""Every set of mentions has an encoding of its own there: it is not ambiguous, and its encodings grow as sets do."""
+"""Structures in which every set of mentions has its own encoding: not ambiguous, with as many encodings as sets."""
 
 BOUNDS = {("linear", "shared"): "≥ 10/3", ("shared", "split"): "> 15/11"}
 """The published lower bounds of relative ambiguity, for three parts."""
 
 
 def growth_table(max_components: int = 3, max_words: int = 1000) -> dict[str, Any]:
-    """Return eigenvalues, growth and ambiguity, under the names that ``ambiguity growth`` prints.
+    """Return eigenvalues, growth and ambiguity, under the keys that ``ambiguity growth`` prints.
 
     Parameters
     ----------
     max_components : int
         The most parts of a mention, 1 to 5.
     max_words : int
-        Up to so many words values before the limit are given.
+        The maximum number of words for which finite values are given.
 
     Examples
     --------
@@ -90,8 +90,8 @@ def growth_table(max_components: int = 3, max_words: int = 1000) -> dict[str, An
 def eigenvalues(max_components: int = 3) -> dict[str, dict[str, float]]:
     """Return the largest eigenvalues by structure and number of parts.
 
-    ``split`` has a matrix for each number of parts, and these are their eigenvalues: its growth is their product. The
-    others have one matrix for mentions with at most so many parts.
+    ``split`` has a matrix for each number of parts, and its growth is the product of their eigenvalues. The other
+    structures have one matrix for mentions with at most that many parts.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def _tag_eigenvalue(max_components: int) -> float:
 
 
 def growth_log2(structure: str, max_components: int = 3) -> float:
-    """Return log2 λ: how many bits each further word adds to the number of encodings, in the end.
+    """Return log2 λ: how many bits each further word adds to the number of encodings, in the limit.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def growth_log2(structure: str, max_components: int = 3) -> float:
 
 
 def relative_ambiguity(one: str, other: str, max_components: int = 3) -> float:
-    """Return A_r(one, other), exactly the limit: greater than 1 means that ``one`` is the more ambiguous.
+    """Return A_r(one, other), the exact limit: greater than 1 means that ``one`` is more ambiguous.
 
     Examples
     --------

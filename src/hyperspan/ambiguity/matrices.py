@@ -1,4 +1,4 @@
-"""Transition matrices between sets of active nodes, made from a structure's own edge table.
+"""Transition matrices between sets of active nodes, derived from a structure's edge table.
 
 A state is the set of nodes that are active at a word. Row s, column t of the matrix is the number of ways to choose an
 edge for every node of s, and then whether a mention starts at the next word, so that exactly the nodes of t are active
@@ -30,7 +30,7 @@ class TransitionMatrix:
     states : tuple of tuple of str
         The active nodes of each state.
     entries : tuple of tuple of int
-        Exact, whatever their size.
+        Exact integers of any size.
     """
 
     states: tuple[tuple[str, ...], ...]
@@ -38,11 +38,11 @@ class TransitionMatrix:
 
     @cached_property
     def largest_eigenvalue(self) -> float:
-        """The order of growth: how much each further word multiplies the number of structures, in the end."""
+        """The growth rate: the factor by which each further word multiplies the number of encodings, in the limit."""
         return largest_eigenvalue(self.entries)
 
     def power(self, exponent: int) -> tuple[tuple[int, ...], ...]:
-        """Return a power of the matrix, exact, by repeated squaring."""
+        """Return the exact power of the matrix, by repeated squaring."""
         size = range(len(self.entries))
         result = tuple(tuple(int(row == column) for column in size) for row in size)
         square = self.entries
@@ -85,8 +85,7 @@ def transition_matrix(staircase: Staircase) -> TransitionMatrix:
 
 
 GRID_EDGES: Edges = ((0, STAY), (0, STEP), (0, STAY | STEP), (1, STAY), (1, STEP), (1, STAY | STEP), (2, STAY))
-"""The supplement's simple grid: a node goes on at its level, at the level below, or both; nodes 0, 1, 2 are the levels
-2, 1 and 0."""
+"""The supplement's grid: a node continues on its level, the level below, or both; nodes 0, 1, 2 are levels 2, 1, 0."""
 
 
 @lru_cache(maxsize=1)
@@ -111,7 +110,7 @@ def grid_counts(max_positions: int) -> list[int]:
     """
     matrix = grid_matrix().entries
     ways = [0] * len(matrix)
-    ways[1] = 1  # at the last position only the bottom node is the goal
+    ways[1] = 1  # at the last position, only the bottom node is final
     counts = []
     for _ in range(max_positions):
         counts.append(ways[4])
@@ -141,9 +140,9 @@ def largest_eigenvalue(entries: Sequence[Sequence[int]]) -> float:
 
 
 def across(ways: NDArray[np.object_], phases: Sequence[Phase]) -> NDArray[np.object_]:
-    """Return in how many ways each state is reached through some phases, given those to be in each before.
+    """Return the number of ways to reach each state through phases, given the number for each state before.
 
-    Both have shape (n_states,), or (n_states, n_columns) for several beginnings at once; the integers are exact.
+    Both have shape (n_states,), or (n_states, n_columns) for several initial states at once; the integers are exact.
     """
     for phase in phases:
         before, ways = ways, np.zeros(ways.shape, dtype=object)
@@ -158,7 +157,7 @@ def _matrix(edges: Edges, names: Sequence[str], *, with_starts: bool) -> Transit
         phases.append(start_phase(n_nodes))
     entries = across(np.eye(1 << n_nodes, dtype=object), phases).T
     if not with_starts:
-        entries[0] = 0  # nothing follows when no node is active
+        entries[0] = 0  # nothing follows if no node is active
     order = [sum((state >> bit & 1) << (n_nodes - 1 - bit) for bit in range(n_nodes)) for state in range(1 << n_nodes)]
     states = tuple(tuple(name for node, name in enumerate(names) if state >> node & 1) for state in order)
     return TransitionMatrix(states, tuple(map(tuple, entries[np.ix_(order, order)].tolist())))

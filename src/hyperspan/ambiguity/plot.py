@@ -1,4 +1,4 @@
-"""A picture of growth: the number of canonical encodings against the number of words, as SVG."""
+"""Plot the growth of the number of canonical encodings with the number of words, as SVG."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _DASHES = {"linear": "2 3", "mention": "8 3", "shared": "", "split": "12 3 2 3"}
 
 
 def growth_svg(max_words: int = 30, max_components: int = 3) -> str:
-    """Return a drawing of log2 M(n) for every structure.
+    """Return a plot of log2 M(n) for every structure.
 
     Examples
     --------

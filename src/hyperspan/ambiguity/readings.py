@@ -1,8 +1,8 @@
-"""How many sets of mentions are behind one encoding.
+"""Count the sets of mentions that have the same encoding.
 
 For the hypergraphs these are the sets of paths that together use every link. For tags they are the sets of mentions, of
-at most K parts each, that are encoded as exactly these tags. Both are counted by going through the mentions one by one
-and remembering what still has to be covered, within a budget.
+at most K parts each, that are encoded as exactly these tags. Both are counted by dynamic programming over the mentions,
+with what remains to be covered as the state, within a budget.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from hyperspan.structures.paths import Children, Parts, connected, paths
 from hyperspan.structures.staircase import Link, links_of
 
 MOST_MENTIONS = 400
-"""An encoding with more possible mentions in one connected piece is not counted."""
+"""An encoding with more possible mentions in one connected component is not counted."""
 
 MOST_STATES = 10_000
-"""Nor is one with more than so many different ways to be covered in part."""
+"""An encoding with more states of partial coverage is not counted either."""
 
 
 def count_readings(structure: Structure, encoding: Encoding) -> int | None:
-    """Return how many sets of mentions have this encoding, or None if they are too many to be counted.
+    """Return how many sets of mentions have this encoding, or None if there are too many to count.
 
-    Sets of which a part would be left out are not counted.
+    Sets that the structure cannot encode completely are not counted.
 
     Examples
     --------
-    Two beginnings share a gap with two ends. Tags only allow to pair them, in two ways; ``shared`` allows any of four
-    mentions, as long as each beginning and each end is used.
+    Two beginnings share a gap with two ends. Tags only allow them to be paired, in two ways; ``shared`` allows any of
+    four mentions, as long as each beginning and each end is used.
 
     >>> from hyperspan import Mention
     >>> from hyperspan.structures import structure
@@ -58,7 +58,7 @@ def _graph_readings(structure: Hypergraph, encoding: Encoding) -> int | None:
 
 
 def _covers(children: Children, starts: Sequence[int]) -> int | None:
-    """Count the sets of paths that use every link of one connected piece."""
+    """Count the sets of paths that use every link of one connected component."""
     found = list(islice(paths(children, starts), MOST_MENTIONS + 1))
     if len(found) > MOST_MENTIONS:
         return None
@@ -90,7 +90,7 @@ def _hitting_sets(needed: Sequence[int], useful: int) -> int | None:
         path = useful & -useful
         useful ^= path
         covers = sum(1 << index for index, using in enumerate(order) if using & path)
-        # A set whose last path this is must be covered by now, and need not be remembered any longer.
+        # A set whose last path this is must be covered by now, and can be dropped from the state.
         finished = sum(1 << index for index, using in enumerate(order) if using & path and not using & useful)
         after: dict[int, int] = {}
         for covered, number in ways.items():
@@ -106,10 +106,10 @@ def _hitting_sets(needed: Sequence[int], useful: int) -> int | None:
 
 
 def possible_mentions(structure: Linear, encoding: Encoding) -> set[Mention]:
-    """Return every mention that a set with these tags can have, and perhaps some that none has.
+    """Return every mention that a set with these tags can contain, and perhaps some others.
 
-    Unlike `hyperspan.structures.linear_decoding.all_readings` it begins and ends parts inside heads too, so it loses no
-    mention that tags can write. It reads far more than is meant.
+    Unlike `hyperspan.structures.linear_decoding.all_readings`, it also begins and ends parts inside heads, so it misses
+    no mention that tags can encode. It returns far more mentions than are meant.
 
     Examples
     --------
@@ -145,8 +145,8 @@ def _tag_readings(structure: Linear, encoding: Encoding) -> int | None:
 def _sets_with_tags(tags: Sequence[TagMeaning | None], max_components: int) -> int | None:
     """Count the sets of mentions of one type that have these tags.
 
-    Each word has two counters of two bits, 0, 1 or 3 for "more": how many mentions cover it, and how many cover the
-    word before, too. Mentions come in order, so that the first words are soon done with and forgotten.
+    Each word has two counters of two bits, 0, 1 or 3 for "more": how many mentions cover it, and how many of them also
+    cover the word before. Mentions are sorted, so that the first words are soon finished and dropped.
     """
     candidates = sorted(islice(_candidates(tags, max_components), MOST_MENTIONS + 1))
     if len(candidates) > MOST_MENTIONS:
@@ -184,7 +184,7 @@ def _sets_with_tags(tags: Sequence[TagMeaning | None], max_components: int) -> i
 
 
 def _finished(ways: dict[int, int], words: Sequence[tuple[int, TagMeaning | None]]) -> dict[int, int]:
-    """Keep the ways in which these words have their tags, and forget the words."""
+    """Keep the states in which these words have their tags, and drop the words."""
     keep = ~sum(15 << 4 * word for word, _ in words)
     after: dict[int, int] = {}
     for covered, number in ways.items():
@@ -194,7 +194,7 @@ def _finished(ways: dict[int, int], words: Sequence[tuple[int, TagMeaning | None
 
 
 def _never_twice(tag: TagMeaning | None) -> int:
-    """Return the counters of a word that may not be raised twice."""
+    """Return the counters of a word that must not be incremented twice."""
     if tag is None:
         return 0
     if tag.kind != "head":
@@ -203,7 +203,7 @@ def _never_twice(tag: TagMeaning | None) -> int:
 
 
 def _agrees(counters: int, tag: TagMeaning | None) -> bool:
-    """Say whether a word that is covered so has this tag; what kind of mention covers it has been seen to."""
+    """Return whether a word with these counters has this tag; the kind of its mentions is already checked."""
     covered, with_before = counters & 3, counters >> 2
     assert tag is not None
     if tag.kind == "head":
@@ -244,7 +244,7 @@ def _spans(tags: Sequence[TagMeaning | None]) -> Iterator[tuple[int, int, set[st
 
 
 def _tree_readings(structure: Structure, encoding: Encoding) -> int:
-    """Return 1: a prefix tree is one set of mentions. Refuses what is no prefix tree."""
+    """Return 1, since a prefix tree is one set of mentions; raise an error if the encoding is not a prefix tree."""
     structure.decode(encoding, "all")
     return 1
 
@@ -254,4 +254,4 @@ _COUNTERS: dict[str, Callable[[Any, Encoding], int | None]] = {
     "chain": _tag_readings,
     "segments": _tree_readings,
 }
-"""How readings are counted, by the kind of structure."""
+"""The function that counts readings, by the kind of structure."""

@@ -1,4 +1,4 @@
-"""Encode gold mentions, decode them again, and see what is lost: the paper's encoding-decoding table for any corpus."""
+"""Encode gold mentions, decode them, and count what is lost: the paper's encoding-decoding table for any corpus."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from hyperspan.structures.linear_decoding import all_readings
 DECODERS = ("all", "enough")
 
 ANY_NUMBER = "all_any_number"
-"""The third way to read tags: ``all`` with any number of components, which is one reading of the paper."""
+"""The third way to read tags: ``all`` with any number of components, one interpretation of the paper."""
 
 MOST_READ = 100_000
-"""At most so many mentions are read from the encoding of one sentence."""
+"""The maximum number of mentions read from the encoding of one sentence."""
 
 
 @dataclass(slots=True)
 class Errors:
-    """Mentions counted over a corpus: those read from the encodings, the gold ones, and those that are both."""
+    """Counts of mentions over a corpus: those read from the encodings, the gold ones, and those in both."""
 
     predicted: int = 0
     gold: int = 0
@@ -36,16 +36,16 @@ class Errors:
 
     @property
     def precision_error(self) -> float:
-        """The share of the mentions read that are not gold; 0 if none was read."""
+        """The share of the decoded mentions that are not gold; 0 if there are none."""
         return 1 - self.right / self.predicted if self.predicted else 0.0
 
     @property
     def recall_error(self) -> float:
-        """The share of the gold mentions that are lost; 0 if there is none."""
+        """The share of the gold mentions that are lost; 0 if there are none."""
         return 1 - self.right / self.gold if self.gold else 0.0
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data; ``truncated`` sentences had more mentions than are read, so that counts are too low."""
+        """Return plain data; ``truncated`` sentences had more mentions than the limit, so that counts are too low."""
         return {
             "precision_error": self.precision_error,
             "recall_error": self.recall_error,
@@ -57,7 +57,7 @@ class Errors:
 
 @dataclass(slots=True)
 class Readings:
-    """How many sets of mentions there are behind the encodings of the sentences that have mentions."""
+    """How many sets of mentions have the same encodings as the sentences with mentions."""
 
     sentences: int = 0
     ambiguous: int = 0
@@ -68,7 +68,7 @@ class Readings:
     worst: list[tuple[int, int, Sentence]] = field(default_factory=list)
 
     def add(self, sentence: Sentence, number: int | None, n_worst: int) -> None:
-        """Take one sentence into account; ``n_worst`` of the most ambiguous are kept."""
+        """Add one sentence; the ``n_worst`` most ambiguous ones are kept."""
         self.sentences += 1
         if number is None:
             self.uncounted += 1
@@ -85,7 +85,7 @@ class Readings:
                 heapq.heapreplace(self.worst, entry)
 
     def most_ambiguous(self) -> list[tuple[int, Sentence]]:
-        """Return the number of sets and the sentence, the most ambiguous first."""
+        """Return the number of sets and the sentence, most ambiguous first."""
         return [
             (number, sentence) for number, _, sentence in sorted(self.worst, key=lambda entry: (-entry[0], -entry[1]))
         ]
@@ -105,7 +105,7 @@ class Readings:
 
 @dataclass(slots=True)
 class OfStructure:
-    """What a round trip through one structure gave; ``lost`` were skipped in reading: gold that nothing brings back."""
+    """The result of a round trip through one structure; ``lost`` counts gold mentions that the reader skipped."""
 
     errors: dict[str, Errors] = field(default_factory=lambda: {decoder: Errors() for decoder in DECODERS})
     left_out: int = 0
@@ -113,7 +113,7 @@ class OfStructure:
     readings: Readings = field(default_factory=Readings)
 
     def lose(self, number: int) -> None:
-        """Count gold mentions that were skipped in reading."""
+        """Count gold mentions that the reader skipped."""
         self.lost += number
         for errors in self.errors.values():
             errors.gold += number
@@ -140,14 +140,14 @@ def round_trip(
     Parameters
     ----------
     sentences : iterable of Sentence
-        With gold mentions.
+        Sentences with gold mentions.
     max_components : int
-        The most parts of a mention; others are left out of the encodings, and so are lost.
+        The most parts of a mention; mentions with more are left out of the encodings, and so are lost.
     linear_components : int, None or "same"
-        How many components ``all`` combines for ``linear``: None for any number, by default ``max_components``.
-        Beside it there are errors under `ANY_NUMBER`, where any number is combined.
+        How many components ``all`` combines for ``linear``: None for any number; by default ``max_components``. In
+        addition, `ANY_NUMBER` has the errors if any number is combined.
     n_worst : int
-        How many of the most ambiguous sentences are kept for each structure.
+        How many of the most ambiguous sentences to keep for each structure.
 
     Examples
     --------
@@ -166,7 +166,9 @@ def round_trip(
     table = {name: OfStructure() for name in names}
     table["linear"].errors[ANY_NUMBER] = Errors()
     for name in names:
-        _structure(name, ("any",), max_components)  # refuses a wrong number of parts before any sentence is read
+        _structure(
+            name, ("any",), max_components
+        )  # raises an error for a wrong number of parts before any sentence is read
     for sentence in sentences:
         if not sentence.mentions:
             for of_structure in table.values():
@@ -210,7 +212,7 @@ def _structure(
 
 
 def _quotient(total: int, number: int) -> float | None:
-    """Return the mean of huge integers, or None where no float is large enough."""
+    """Return the mean of huge integers, or None if no float is large enough."""
     if not number:
         return 0.0
     try:

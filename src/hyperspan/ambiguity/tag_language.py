@@ -1,29 +1,30 @@
-"""Which tag sequences are canonical: the encodings of the linear chain that some set of mentions becomes.
+"""The language of canonical tag sequences: those that encode some set of mentions in the linear chain.
 
 The paper bounds their number by 7^n, because "the labels interact in a complex way". They form a regular language, so
-that they can be counted exactly for any sentence.
+they can be counted exactly for any sentence.
 
-**Reduction.** Cut the heads into components: each BH begins one, IH goes on. All contiguous mentions within a component
-can be added to any set of mentions without changing a tag, and then every head word is covered twice, and every IH
-shares two mentions with the word before, except in components of one or two words, which lack one mention. So a tag
-sequence is canonical exactly if there are mentions such that
+**Reduction.** Cut the heads into components: each BH begins one, and IH continues it. All contiguous mentions within a
+component can be added to any set of mentions without changing a tag, and then every head word is covered twice, and
+every IH shares two mentions with the word before, except in components of one or two words, which lack one mention. So
+a tag sequence is canonical exactly if there are mentions such that
 
 - no word O is covered, every word B, I, BD or ID by exactly one of them: a contiguous one for B and I, a discontiguous
   one for BD and ID, which covers the word before exactly for I and ID;
 - at most one of them covers both a word BH and the word before;
-- every component of one or two words is covered whole by one of them (its *witness*) that is not the component itself.
+- every component of one or two words is completely covered by one of them (its *witness*) that is not the component
+  itself.
 
-Nothing here asks how many mentions there are, nor that they differ: two that turn out equal count as one.
+The number of mentions does not matter, nor whether they differ: equal ones count as one.
 
 **Automaton.** Reading words from left to right, an open mention is described by its *kind* alone: contiguous, covering
 the word as its part i, or waiting in the gap after part i. A state is the number of open mentions of each kind and what
 the present component still needs. These numbers are not bounded, so there are two automata with finitely many states:
-one allows only small numbers and accepts canonical sequences only; in the other one large numbers are not told apart
-(except odd from even, which matters when every mention has two parts), and it accepts every canonical sequence. When
-both have the same smallest deterministic automaton, it is the truth. The tests make this comparison.
+one allows only small numbers and accepts only canonical sequences; the other does not distinguish large numbers (except
+odd from even, which matters if every mention has two parts) and accepts every canonical sequence. If both have the same
+minimal deterministic automaton, it accepts exactly the canonical sequences. The tests make this comparison.
 
-From three parts on, what is canonical no longer depends on how many are allowed. That is seen in the same way: mentions
-with any number of parts, above, and with at most three, below, have the same automaton.
+From three parts on, the canonical sequences no longer depend on the number of parts allowed. This is shown in the same
+way: mentions with any number of parts (above) and with at most three (below) have the same automaton.
 """
 
 from __future__ import annotations
@@ -46,13 +47,13 @@ _NO_COMPONENT, _SATISFIED, _TWO_MORE, _ONE_MORE, _MUST_LEAVE, _CROSSED = -6, -5,
 
 Counts = tuple[int, ...]
 State = tuple[Counts, int]
-"""How many open mentions there are of each kind, and what the present component needs: one of the constants above, or
+"""How many open mentions there are of each kind, and what the current component needs: one of the constants above, or
 the kind of a discontiguous witness."""
 
 
 @dataclass(frozen=True)
 class OpenMentions:
-    """The kinds of open mentions, and how each can go on at the next word.
+    """The kinds of open mentions, and how each can continue at the next word.
 
     Kind 0 is contiguous, kinds 1 .. ``n_parts`` cover the word with that part of a discontiguous mention, and the
     following ones wait in the gap after part 1, 2 …
@@ -60,13 +61,13 @@ class OpenMentions:
     Parameters
     ----------
     n_parts : int
-        How many parts are told apart.
+        How many parts are distinguished.
     unlimited : bool
-        The last of them stands for all that follow, too.
+        Whether the last of them also stands for all further parts.
     most : tuple of three int
-        How many contiguous, covering and waiting mentions there are of each kind at most.
+        The most contiguous, covering and waiting mentions of each kind.
     bound : {"below", "above"}
-        Whether more than these are left out, or not told apart.
+        Whether higher numbers are left out, or not distinguished.
     period : int
         Above, waiting mentions are still counted modulo this.
     """
@@ -88,14 +89,14 @@ class OpenMentions:
         return (0,) * (1 + self.n_parts + self.n_gaps), _NO_COMPONENT
 
     def is_final(self, state: State) -> bool:
-        """Say whether all open mentions may end with the last word."""
+        """Return whether all open mentions may end with the last word."""
         counts, needs = state
         is_open = any(counts[1 + self.n_parts :]) or (self.n_parts > 1 and counts[1])
         return not is_open and needs not in (_TWO_MORE, _ONE_MORE, _MUST_LEAVE)
 
     @cached_property
     def _limits(self) -> tuple[int, ...]:
-        """How many mentions of each kind there are at most."""
+        """The maximum number of mentions of each kind."""
         contiguous, covering, waiting = self.most
         return (contiguous, *(covering,) * self.n_parts, *(waiting,) * self.n_gaps)
 
@@ -104,7 +105,7 @@ class OpenMentions:
         return tuple(tuple(self.moves(kind)) for kind in range(len(self._limits)))
 
     def moves(self, kind: int) -> list[tuple[int | None, int]]:
-        """Return how a mention can go on: its kind at the next word (None: it has ended), and 1 if it covers both."""
+        """Return how a mention can continue: its kind at the next word (None if it ends), and 1 if it covers both."""
         if kind == _CONTIGUOUS:
             return [(None, 0), (kind, 1)]
         if kind > self.n_parts:
@@ -155,7 +156,7 @@ class OpenMentions:
     def _moved(
         self, found: set[tuple[Counts, int]], moves: Sequence[tuple[int | None, int]], tag: int
     ) -> set[tuple[Counts, int]]:
-        """Return what is open at the next word when one more mention moves."""
+        """Return the open mentions at the next word after one more mention moves."""
         after = set()
         for counts, n_crossing in found:
             for kind, crosses in moves:
@@ -167,7 +168,7 @@ class OpenMentions:
     def _with_more(
         self, found: set[tuple[Counts, int]], kind: int, moves: Sequence[tuple[int | None, int]], tag: int
     ) -> set[tuple[Counts, int]]:
-        """Let any number of further mentions of a kind move, those that the counts do not show."""
+        """Let any number of further mentions of a kind move, beyond those counted."""
         new = found
         while new:
             for _ in range(self.period if kind > self.n_parts else 1):
@@ -177,7 +178,7 @@ class OpenMentions:
         return found
 
     def _begun(self, counts: Counts, tag: int) -> set[Counts]:
-        """Return what is open when any number of mentions begin at this word."""
+        """Return the open mentions after any number of mentions begin at this word."""
         begun = {counts}
         for kind in (_CONTIGUOUS, 1) if self.n_gaps else (_CONTIGUOUS,):
             for _ in range(self._limits[kind]):
@@ -202,7 +203,7 @@ class OpenMentions:
         return sum(counts[: 1 + self.n_parts]) == 1 and n_crossing == (tag in (_I, _ID))
 
     def _needs(self, moved: Counts, counts: Counts, needs: int, tag: int) -> list[int]:
-        """Return what a component can need: one that begins gets a witness, or will have three words."""
+        """Return what a component can need: a new one gets a witness, or will have three words."""
         if tag == _IH:
             return [{_TWO_MORE: _ONE_MORE, _ONE_MORE: _SATISFIED}.get(needs, needs)]
         if tag != _BH:
@@ -216,7 +217,7 @@ class OpenMentions:
 
 
 def _forced(needs: int, tag: int) -> list[int] | None:
-    """Return the kinds of which one mention must cover the next word too, or None if the tag cannot follow."""
+    """Return the kinds of which one mention must also cover the next word, or None if the tag cannot follow."""
     if tag != _IH:
         return None if needs in (_TWO_MORE, _ONE_MORE) else [_CONTIGUOUS] if needs == _MUST_LEAVE else []
     if needs == _NO_COMPONENT:
@@ -228,7 +229,7 @@ def _forced(needs: int, tag: int) -> list[int] | None:
 
 @dataclass(frozen=True)
 class TagLanguage:
-    """A smallest deterministic automaton over tags.
+    """A minimal deterministic automaton over tags.
 
     Attributes
     ----------
@@ -251,11 +252,11 @@ class TagLanguage:
 
     @property
     def n_states(self) -> int:
-        """How many states there are, one of them a dead end."""
+        """How many states there are, including a dead end."""
         return len(self.following)
 
     def accepts(self, tags: Iterable[str]) -> bool:
-        """Say whether some set of mentions is encoded as these tags.
+        """Return whether these tags encode some set of mentions.
 
         Raises
         ------
@@ -270,7 +271,7 @@ class TagLanguage:
         return self.is_final[state]
 
     def matrix(self) -> tuple[tuple[int, ...], ...]:
-        """Return how many tags lead from each state to each state, states without a way to the end left out."""
+        """Return how many tags lead from each state to each state, without states that cannot reach the end."""
         alive = [state for state in range(self.n_states) if self._reaches_end(state)]
         return tuple(tuple(self.following[state].count(after) for after in alive) for state in alive)
 
@@ -307,7 +308,7 @@ class TagLanguage:
 
 
 def canonical_tags(max_components: int) -> TagLanguage:
-    """Return the tag sequences that sets of mentions with at most so many parts are encoded as.
+    """Return the language of tag sequences that encode sets of mentions with at most this many parts.
 
     Examples
     --------
@@ -327,13 +328,13 @@ def _canonical_tags(n_parts: int) -> TagLanguage:
 
 
 def language_of(open_mentions: OpenMentions) -> TagLanguage:
-    """Return the smallest deterministic automaton that accepts the same tags."""
+    """Return the minimal deterministic automaton that accepts the same tags."""
     following, is_final = _determinised(open_mentions)
     return _minimised(following, is_final)
 
 
 def _determinised(open_mentions: OpenMentions) -> tuple[list[list[int]], list[bool]]:
-    """Follow all states at once: a deterministic state is the set of those that can be reached, as bits."""
+    """Determinise: a deterministic state is the set of reachable states, as bits."""
     states = [open_mentions.start]
     numbers = {open_mentions.start: 0}
     arcs: list[list[int]] = []
@@ -376,7 +377,7 @@ def _bits(bits: int) -> list[int]:
 
 
 def _minimised(following: Sequence[Sequence[int]], is_final: Sequence[bool]) -> TagLanguage:
-    """Join states that no continuation tells apart, and number them in the order in which tags reach them."""
+    """Merge states that no continuation distinguishes, and number them in the order in which tags reach them."""
     group = [int(final) for final in is_final]
     n_groups = 0
     while n_groups != len(set(group)):

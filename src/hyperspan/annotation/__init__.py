@@ -1,4 +1,4 @@
-"""What to annotate next, and which annotations to doubt."""
+"""Choose what to annotate next, and find doubtful annotations."""
 
 from hyperspan.annotation.audit import Audit, Doubt, audit
 from hyperspan.annotation.planting import Planted, plant

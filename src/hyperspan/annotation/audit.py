@@ -1,4 +1,4 @@
-"""Which gold mentions a model finds improbable, and which unannotated ones probable."""
+"""List gold mentions that a model finds improbable, and unannotated mentions that it finds probable."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from hyperspan.recognizer import Recognizer
 
 N_FOLDS = 5
 MISSING_FROM = 0.5
-"""As probable as an unannotated mention must be to be listed."""
+"""The minimum probability at which an unannotated mention is listed."""
 
 IMPROBABLE_TO = 0.1
-"""As probable as a gold mention may be to be listed."""
+"""The greatest probability at which a gold mention is listed."""
 
 Kind = Literal["improbable", "missing"]
 
@@ -27,16 +27,16 @@ class Doubt:
     Attributes
     ----------
     kind : {"improbable", "missing"}
-        It is in gold, and the model finds it improbable; or it is not, and the model finds it probable.
+        A gold mention that the model finds improbable, or an unannotated one that it finds probable.
     mention : Mention
-        With its probability, as a model gives it that has not seen its document.
+        With its probability from a model that has not seen its document.
     sentence : int
-        The position of its sentence in the corpus.
+        The index of its sentence in the corpus.
     doubt : float
-        How much the model speaks against the annotation, 0 to 1; the list is in this order.
+        How much the model contradicts the annotation, 0 to 1; the list is sorted by it.
     instead : Mention or None
-        The most probable mention that the model has in place of an improbable one, or the gold mention in place of
-        which a missing one would stand.
+        The most probable mention that would replace an improbable one, or the gold mention that a missing one would
+        replace.
     """
 
     kind: Kind
@@ -53,11 +53,11 @@ class Audit:
     Attributes
     ----------
     doubts : list of Doubt
-        The surest first.
+        The strongest first.
     n_mentions : int
-        How many gold mentions were judged.
+        How many gold mentions were checked.
     unjudged : list of (int, Mention)
-        Sentence and mention of those that no model could judge: their types occur in one fold only.
+        Sentence and mention of those that no model could check, because their types occur in one fold only.
     """
 
     doubts: list[Doubt]
@@ -73,25 +73,25 @@ def audit(
     seed: int = 0,
     watch: Callable[[Iterable[Fold]], Iterable[Fold]] = iter,
 ) -> Audit:
-    """List the annotations that models doubt, each judged by one that has not seen its document.
+    """List the annotations that models doubt, each checked by a model that has not seen its document.
 
     Parameters
     ----------
     settings : mapping
         The arguments of each `Recognizer`.
     sentences : sequence of Sentence
-        The corpus, with its mentions.
+        The corpus with its mentions.
     n_folds, seed : int
-        How the documents are cut: see `hyperspan.annotation.folds`.
+        How the documents are divided: see `hyperspan.annotation.folds`.
     watch : callable
-        Passes the folds on, for a progress bar.
+        Wraps the folds, for a progress bar.
 
     Notes
     -----
-    The doubt about a missing mention is its probability ``p``. That about an improbable one is ``1 - p ** (1 / n)``,
-    with ``n`` the words from its first to its last and one: the steps at which a model decides whether it begins, goes
-    on, pauses or ends. Without this, long mentions would stand at the top whether right or wrong, because every step
-    makes them less probable.
+    The doubt about a missing mention is its probability ``p``. The doubt about an improbable one is ``1 - p ** (1 /
+    n)``, where ``n`` is one more than the number of words from its first to its last: the steps at which a model
+    decides whether it begins, continues, pauses or ends. Otherwise long mentions would come first whether right or
+    wrong, because every step makes them less probable.
     """
     doubts: list[Doubt] = []
     unjudged: list[tuple[int, Mention]] = []

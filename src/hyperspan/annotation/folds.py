@@ -1,25 +1,24 @@
-"""Cross-validation by document: what is judged has never been trained on."""
+"""Cross-validation by document, so that no model sees the documents that it checks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from hyperspan.errors import UsageError
 from hyperspan.mentions import Sentence
 from hyperspan.recognizer import Recognizer
+from hyperspan.recognizer.folds import deal_out
 
 
 class Fold(NamedTuple):
-    """One part of a corpus, and a recognizer that was trained on all the others.
+    """One fold of a corpus, and a recognizer trained on the others.
 
     Attributes
     ----------
     recognizer : Recognizer
     held_out : list of int
-        The positions of the sentences that it has not seen, in order.
+        The sorted indices of the sentences that it has not seen.
     """
 
     recognizer: Recognizer
@@ -27,9 +26,9 @@ class Fold(NamedTuple):
 
 
 def assign_folds(docs: Iterable[str], n_folds: int, seed: int = 0) -> dict[str, int]:
-    """Say which fold each document belongs to: folds differ by one document at most.
+    """Assign each document to a fold; the sizes of folds differ by at most one document.
 
-    The same names and seed give the same folds, in whatever order the names come.
+    The same names and seed give the same folds, whatever the order of the names.
 
     Raises
     ------
@@ -46,7 +45,7 @@ def assign_folds(docs: Iterable[str], n_folds: int, seed: int = 0) -> dict[str, 
     hyperspan.errors.UsageError: there is 1 document for 2 folds; expected at least as many documents, or ask for fewer
     folds
     """
-    names = sorted(set(docs))
+    names = set(docs)
     if not 2 <= n_folds <= len(names):
         documents = "is 1 document" if len(names) == 1 else f"are {len(names)} documents"
         raise UsageError(
@@ -54,8 +53,7 @@ def assign_folds(docs: Iterable[str], n_folds: int, seed: int = 0) -> dict[str, 
             if n_folds >= 2
             else f"n_folds is {n_folds}; expected at least 2, so that something is held out"
         )
-    order = np.random.default_rng(seed).permutation(len(names)).tolist()
-    return {names[place]: number % n_folds for number, place in enumerate(order)}
+    return deal_out([names], n_folds, seed)
 
 
 def cross_train(
@@ -68,7 +66,7 @@ def cross_train(
     settings : mapping
         The arguments of each `Recognizer`.
     sentences : sequence of Sentence
-        With their mentions. All sentences of a document are in one fold.
+        Sentences with their mentions. All sentences of a document are in one fold.
     n_folds, seed : int
         As in `assign_folds`.
     """

@@ -1,4 +1,4 @@
-"""The page of doubts: gold beside what the model would have, without any script or foreign host."""
+"""Write a page of doubts: gold annotations beside the model's, without scripts or third-party hosts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hyperspan.render.visible import xml_text
 
 
 def described(doubt: Doubt, sentence: Sentence) -> str:
-    """Say in a line what is doubted, and what would stand there instead.
+    """Describe in one line what is doubted, and what would replace it.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def described(doubt: Doubt, sentence: Sentence) -> str:
 
 
 def doubt_pieces(doubts: Sequence[Doubt], sentences: Sequence[Sentence]) -> Iterator[str]:
-    """Yield a page with every doubt, in the order given: the sentence with what is annotated, then what is doubted."""
+    """Yield a page with every doubt, in the given order: the annotated sentence, then what is doubted."""
     colours = TypeColours(sorted({each.mention.type for each in doubts}))
     yield html_head("Doubtful annotations", colours)
     for number, doubt in enumerate(doubts, 1):

@@ -1,4 +1,4 @@
-"""Errors planted in a corpus, to see which of them an audit finds."""
+"""Plant errors in a corpus, to measure which of them an audit finds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hyperspan.annotation.audit import Doubt
 from hyperspan.mentions import Mention, Sentence
 
 KINDS = ("dropped", "invented", "type", "boundary")
-"""What is planted: a mention is left out; one is added at random words; its type, or a boundary, is changed."""
+"""The kinds of planted errors: a mention is removed; one is added at random words; a type or a boundary is changed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Planted:
     ----------
     sentences : list of Sentence
     removed, added : set of (int, Mention)
-        Sentence and mention of what gold has and the corpus has not, and the other way round.
+        Sentence and mention of what only gold has, and of what only the corpus has.
     kinds : dict of str to int
         How many errors of each of `KINDS` there are.
     """
@@ -33,23 +33,23 @@ class Planted:
     kinds: dict[str, int]
 
     def is_found(self, doubt: Doubt) -> bool:
-        """Say whether a doubt points at a planted error: the mention that was added, or the one that was removed."""
+        """Return whether a doubt points to a planted error: the mention that was added, or the one that was removed."""
         place = (doubt.sentence, doubt.mention)
         return place in (self.added if doubt.kind == "improbable" else self.removed)
 
     def precision_at(self, doubts: Iterable[Doubt], n: int) -> float:
-        """Return the share of planted errors among the first doubts: a lower bound, if gold has errors of its own."""
+        """Return the share of planted errors among the first ``n`` doubts: a lower bound if gold itself has errors."""
         first = list(doubts)[:n]
         return sum(map(self.is_found, first)) / len(first) if first else 0.0
 
     def recall_at(self, doubts: Iterable[Doubt], n: int) -> float:
-        """Return the share of planted errors at which one of the first doubts points."""
+        """Return the share of planted errors to which one of the first ``n`` doubts points."""
         n_errors = sum(self.kinds.values())
         return sum(map(self.is_found, list(doubts)[:n])) / n_errors if n_errors else 0.0
 
 
 def plant(sentences: Sequence[Sentence], share: float, seed: int = 0) -> Planted:
-    """Plant errors in so large a share of the mentions, of every kind as many.
+    """Plant errors in a share of the mentions, equally many of every kind.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def plant(sentences: Sequence[Sentence], share: float, seed: int = 0) -> Planted
 
 
 def _wrong(kind: str, mention: Mention, types: Sequence[str], n_words: int, rng: np.random.Generator) -> Mention | None:
-    """Return what stands in place of a mention, or beside it; None where there is nothing."""
+    """Return the wrong mention that replaces or joins a mention; None if there is none."""
     if kind == "dropped":
         return None
     if kind == "type":

@@ -1,4 +1,4 @@
-"""A picture of learning curves: words annotated against F1, as SVG."""
+"""Plot learning curves (F1 by annotated words) as SVG."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _N_TICKS = 5
 
 
 def curves_svg(curves: Sequence[Curve]) -> str:
-    """Return a drawing of mean learning curves.
+    """Return a plot of mean learning curves.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Which documents to annotate next: the most uncertain ones, no near-duplicates, within a budget of words."""
+"""Select the documents to annotate next: the most uncertain, without near-duplicates, within a budget of words."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ STRATEGIES: Mapping[str, Callable[[Uncertainty], float]] = {
     "margin": lambda found: -found.margin,
     "random": lambda found: 0.0,
 }
-"""How much a document is worth."""
+"""The value of a document under a strategy."""
 
 MOST_SIMILAR = 0.5
 _SHINGLE = 3
 
 
 def shingles(candidate: Candidate) -> frozenset[tuple[str, ...]]:
-    """Return every three words of a document that follow each other, in lower case; all words of a shorter one."""
+    """Return every three consecutive words of a document, in lower case; all words of a shorter one."""
     words = [word.lower() for sentence in candidate.sentences for word in sentence.tokens]
     if len(words) < _SHINGLE:
         return frozenset([tuple(words)])
@@ -32,7 +32,7 @@ def shingles(candidate: Candidate) -> frozenset[tuple[str, ...]]:
 
 
 class Seen:
-    """Documents that were chosen or annotated already, and how similar others are to them.
+    """Documents that were already chosen or annotated, to compare others with.
 
     Examples
     --------
@@ -52,14 +52,14 @@ class Seen:
         self._sizes: list[int] = []
 
     def add(self, candidate: Candidate) -> None:
-        """Take a document up."""
+        """Add a document."""
         found = shingles(candidate)
         for shingle in found:
             self._where[shingle].append(len(self._sizes))
         self._sizes.append(len(found))
 
     def similarity(self, candidate: Candidate) -> float:
-        """Return Jaccard's index of the shingles of a document and those of the most similar one seen, 0 to 1."""
+        """Return the highest Jaccard index of a document's shingles with those of a seen one, 0 to 1."""
         found = shingles(candidate)
         shared = Counter(number for shingle in found for number in self._where.get(shingle, ()))
         return max(
@@ -74,11 +74,11 @@ class Selection:
     Attributes
     ----------
     chosen : list of int
-        Their positions in the pool, the most valuable first.
+        Their indices in the pool, the most valuable first.
     n_similar : int
-        How many were passed over because they are too similar to one chosen or annotated before.
+        How many were skipped because they are too similar to one chosen or annotated before.
     n_too_long : int
-        How many were passed over because they did not fit into what was left of the budget.
+        How many were skipped because they exceed the remaining budget.
     """
 
     chosen: list[int]
@@ -89,17 +89,17 @@ class Selection:
 def worth(
     strategy: str, pool: Sequence[Candidate], found: Sequence[Uncertainty], *, per_word: bool = True, seed: int = 0
 ) -> list[float]:
-    """Return how much each document is worth under a strategy.
+    """Return the value of each document under a strategy.
 
     Parameters
     ----------
     strategy : {"errors", "entropy", "margin", "random"}
     pool, found : sequences
-        The documents, and how unsure a model is of each; nothing is asked of it under ``random``.
+        The documents, and the model's uncertainty about each, which ``random`` ignores.
     per_word : bool
-        Divide expected errors and entropy by the number of words, which is what annotating costs.
+        Divide expected errors and entropy by the number of words, which measure the cost of annotation.
     seed : int
-        Which order ``random`` gives.
+        Determines the order of ``random``.
     """
     if strategy not in STRATEGIES:
         raise UsageError(f"there is no strategy {strategy!r}; expected one of {', '.join(STRATEGIES)}")
@@ -127,15 +127,15 @@ def select(
     ----------
     pool : sequence of Candidate
     values : sequence of float
-        What each is worth.
+        The value of each.
     n : int, optional
-        The most documents to choose.
+        The maximum number of documents to choose.
     n_words : int, optional
-        The most words they may have together. A document that does not fit any more is passed over.
+        The maximum number of words in total. A document that no longer fits is skipped.
     most_similar : float
-        Pass over what is at least so similar to something chosen or annotated before; above 1 nothing is.
+        Skip documents at least this similar to one chosen or annotated before; above 1, nothing is skipped.
     annotated : iterable of Candidate
-        What is annotated already: documents of the same name and similar ones are passed over.
+        The documents that are already annotated: documents of the same name and similar ones are skipped.
     """
     seen, names = Seen(), set[str]()
     for candidate in annotated:

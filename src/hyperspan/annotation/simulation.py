@@ -1,4 +1,4 @@
-"""Learning curves: what each strategy would have made of an annotated corpus, against random choice."""
+"""Simulate learning curves: compare selection strategies with random choice on an annotated corpus."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from hyperspan.mentions import Unit
 from hyperspan.recognizer import Recognizer
 
 _Row: TypeAlias = tuple[float, float, float]
-"""Mean words, mean F1 and its deviation."""
+"""Mean words, mean F1 and its standard deviation."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One training: what was annotated until then, and the F1 that it gives.
+    """One training: the annotated data so far, and the resulting F1.
 
     Attributes
     ----------
     strategy : str
     seed : int
     round : int
-        0 is the random beginning, which all strategies of a seed share.
+        0 is the random start, which all strategies of a seed share.
     words, documents : int
-        How many are annotated.
+        The number of annotated words and documents.
     f1 : float
-        On the corpus that is kept for scoring.
+        The F1 on the corpus for scoring.
     """
 
     strategy: str
@@ -56,22 +56,22 @@ def simulate(
 ) -> Iterator[Point]:
     """Yield the learning curve of each strategy, point by point.
 
-    Every seed begins with documents chosen at random. Then, in every round, a recognizer is trained on what is
-    annotated, scored, and chooses the documents whose gold mentions are uncovered next.
+    Every seed starts with documents chosen at random. In every round, a recognizer is trained on the annotated
+    documents, scored, and used to choose the documents whose gold mentions are revealed next.
 
     Parameters
     ----------
     settings : mapping
         The arguments of each `Recognizer`.
     pool : sequence of Candidate
-        With gold mentions in their units, which stay covered until they are chosen.
+        Documents with gold mentions, which stay hidden until they are chosen.
     gold : sequence of Sentence or Document
-        To score on: nothing of it is trained on or chosen by.
+        The corpus for scoring, not used for training or selection.
     strategies : sequence of str
     n_rounds, n_words : int
-        How often documents are chosen, and how many words at a time.
+        The number of rounds, and the words chosen in each.
     start_words : int, optional
-        How many words the random beginning has; as many as a round if not given.
+        The words of the random start; the same as a round if not given.
     seeds : sequence of int
     per_word : bool
         As in `worth`.
@@ -131,10 +131,9 @@ class Curve:
     words, f1, deviation : list of float
         By round: mean words, mean F1, and the standard deviation of F1 over seeds.
     words_for_same : float or None
-        How many words it needs for the F1 that random choice ends with, between its points; None where it does not
-        reach that.
+        How many words it needs to reach the final F1 of random choice, interpolated; None if it does not reach it.
     saved : float or None
-        The share of words that it saves against random choice until then.
+        The share of words saved compared with random choice.
     """
 
     strategy: str
@@ -195,7 +194,7 @@ def _curve(strategy: str, rows: Sequence[_Row], end_of_random: _Row | None) -> C
 
 
 def _words_for(f1: float, rows: Sequence[_Row]) -> float | None:
-    """Return after how many words a curve first reaches an F1."""
+    """Return the number of words at which a curve first reaches an F1."""
     before: tuple[float, float] | None = None
     for words, reached, _ in rows:
         if reached >= f1:

@@ -1,4 +1,4 @@
-"""How unsure a model is of a document: expected errors, entropy and margin, from exact probabilities."""
+"""Measure a model's uncertainty about a document: expected errors, entropy and margin, from exact probabilities."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hyperspan.recognizer.model import batches
 from hyperspan.text import split_document
 
 LEAST_PROB = 0.01
-"""Mentions less probable than this are left out of the expected errors."""
+"""Less probable mentions are left out of the expected errors."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Candidate:
     doc : str
         Its name.
     units : tuple of Sentence or Document
-        As it was read.
+        The document as it was read.
     cut : tuple of tuples of Sentence
         The sentences of each unit, without mentions.
     """
@@ -46,23 +46,23 @@ class Candidate:
 
     @property
     def n_words(self) -> int:
-        """How many words there are to read."""
+        """How many words the document has."""
         return sum(map(len, self.sentences))
 
 
 @dataclass(frozen=True, slots=True)
 class Uncertainty:
-    """How unsure a model is of a document.
+    """A model's uncertainty about a document.
 
     Attributes
     ----------
     errors : float
-        How many errors to expect in what is predicted: ``1 - p`` for each predicted mention, and ``p`` for each other.
+        The expected number of errors in the prediction: ``1 - p`` for each predicted mention, and ``p`` for each other.
     entropy : float
-        Of the distribution over the outcomes of all its sentences, in nats.
+        The entropy of the distribution over the outcomes of all its sentences, in nats.
     margin : float
-        How much better the best reading is than the second, as the log of the ratio of their probabilities. The second
-        best of a document differs in one sentence, so it is the least of its sentences; infinite for a single reading.
+        The log ratio of the probabilities of the best and the second-best reading. The second best of a document
+        differs in one sentence, so it is the minimum over its sentences; infinite if there is a single reading.
     predicted : tuple of Sentence or Document
         With the predicted mentions and their probabilities.
     """
@@ -74,7 +74,7 @@ class Uncertainty:
 
 
 def candidates(units: Iterable[Unit]) -> list[Candidate]:
-    """Return the documents of a corpus, in order of appearance: units of one name are one document."""
+    """Return the documents of a corpus, in order of appearance; units with the same name are one document."""
     by_name: dict[str, list[Unit]] = {}
     for unit in units:
         by_name.setdefault(unit.doc, []).append(unit)
@@ -89,9 +89,9 @@ def _cut(unit: Unit) -> tuple[Sentence, ...]:
 def uncertainties(
     recognizer: Recognizer, pool: Sequence[Candidate], *, with_margin: bool = True
 ) -> Iterator[Uncertainty]:
-    """Yield how unsure a recognizer is of each document, in their order.
+    """Yield a recognizer's uncertainty about each document, in order.
 
-    The margin costs the most, and is left at 0 if it is not wanted.
+    The margin is the most expensive, and stays 0 if it is not wanted.
     """
     per_sentence = _of_sentences(recognizer, (each for one in pool for each in one.sentences), with_margin)
     for candidate in pool:
@@ -129,7 +129,7 @@ def _of_sentences(recognizer: Recognizer, sentences: Iterable[Sentence], with_ma
 
 
 def expected_errors(mentions: Iterable[Mention], threshold: float) -> float:
-    """Return how many errors to expect if mentions from a threshold on are predicted.
+    """Return the expected number of errors if mentions above a threshold are predicted.
 
     Examples
     --------
@@ -145,12 +145,12 @@ def entropies(over: BatchDistribution[Any]) -> NDArray[np.float64]:
 
     Notes
     -----
-    With ``p(y) = exp(s(y)) / Z`` it is ``log Z`` less the expected score, and that is the sum over edges of expected
-    count times score: exact, whatever the outcomes are. Over ``encodings`` no two outcomes have the same ``enough``
-    reading, so it is the entropy of that reading too; over tags several may have, and it is an upper bound.
+    With ``p(y) = exp(s(y)) / Z``, it is ``log Z`` minus the expected score, which is the sum over edges of expected
+    count times score: exact for any kind of outcome. Over ``encodings``, no two outcomes have the same ``enough``
+    reading, so it is also the entropy of that reading; over tags several may have the same, and it is an upper bound.
     """
     if over.structure.has_transitions and over.batch.n_sentences > 1:
-        # Marginals of transitions are given for a whole batch.
+        # Marginals of transitions are sums over a whole batch.
         return np.concatenate([entropies(over.sentence(number)) for number in range(over.batch.n_sentences)])
     log_partition, edges, transitions = over.marginals()
     of_word = _expected(edges, over.batch.scores).sum(axis=1)
@@ -162,10 +162,10 @@ def entropies(over: BatchDistribution[Any]) -> NDArray[np.float64]:
 
 
 def _expected(counts: NDArray[np.float64], scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    # What is forbidden has the score -inf and is never used.
+    # Forbidden edges have the score -inf and are never used.
     return np.where(counts > 0.0, counts * np.where(np.isfinite(scores), scores, 0.0), 0.0)
 
 
 def margins(over: BatchDistribution[Any]) -> NDArray[np.float64]:
-    """Return how much better the best outcome of each sentence scores than the second; infinite without a second."""
+    """Return the difference in score of each sentence's best and second-best outcome; infinite without a second."""
     return np.array([two[0].score - two[1].score if len(two) > 1 else inf for two in over.k_best(2)])

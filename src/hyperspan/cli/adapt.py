@@ -1,4 +1,4 @@
-"""``hyperspan adapt``: let an encoder read the text of a corpus."""
+"""``hyperspan adapt``: adapt an encoder to the text of a corpus."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
 
 def adapt(
     corpus: CorpusArgument,
-    encoder: Annotated[str, typer.Option("--encoder", help="Its folder, or its name.", show_default=False)],
+    encoder: Annotated[str, typer.Option("--encoder", help="The folder or name of an encoder.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.", show_default=False)],
-    epochs: Annotated[int, typer.Option("--epochs", min=1, help="Read the text so often.")] = 5,
-    lr: Annotated[float, typer.Option("--lr", help="The highest learning rate.")] = 5e-5,
-    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="Sentences of a step.")] = 32,
-    device: Annotated[str, typer.Option("--device", help="Where it learns.", metavar="auto|cpu|cuda")] = "auto",
-    seed: Annotated[int, typer.Option("--seed", help="For whatever is random.")] = 0,
+    epochs: Annotated[int, typer.Option("--epochs", min=1, help="The number of passes over the text.")] = 5,
+    lr: Annotated[float, typer.Option("--lr", help="The peak learning rate.")] = 5e-5,
+    batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="The number of sentences per step.")] = 32,
+    device: Annotated[str, typer.Option("--device", help="The device for training.", metavar="auto|cpu|cuda")] = "auto",
+    seed: Annotated[int, typer.Option("--seed", help="The random seed.")] = 0,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
 ) -> None:
-    """Train a pretrained encoder further on the text of a corpus, by hiding whole words.
+    """Continue the pretraining of an encoder on the text of a corpus, by masking whole words.
 
-    Mentions play no part: text that nobody has annotated will do. What is written is an encoder for 'train --encoder'.
+    Mentions are not needed: unannotated text is enough. The output is an encoder for 'train --encoder'.
 
     Example: hyperspan adapt notes/ --encoder encoders/base -o encoders/notes
     """
@@ -39,7 +39,7 @@ def adapt(
     from hyperspan.scoring import scorer_class
     from hyperspan.text import as_sentences
 
-    scorer_class("neural")  # says what to install, where something is missing
+    scorer_class("neural")  # raises an error that says what to install, if something is missing
     from hyperspan.neural.adaptation import adapt as learn
 
     diagnostics = Diagnostics(on_error.value)
@@ -52,7 +52,7 @@ def adapt(
             sys.stderr.write(f"\r\x1b[2K{record.line(epochs)}")
             sys.stderr.flush()
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends as Ctrl-C does, and removes what is half written
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl-C, and removes partial output
     loss = learn(
         encoder,
         sentences,
@@ -70,4 +70,4 @@ def adapt(
     if json:
         print_json({"encoder": str(output), "words": n_words, "loss": loss})
     else:
-        say.info(f"{output}: read {n_words:,} words {epochs} times; {loss:.3f} nats a hidden piece in the last epoch")
+        say.info(f"{output}: read {n_words:,} words {epochs} times; {loss:.3f} nats per masked piece in the last epoch")

@@ -1,4 +1,4 @@
-"""``hyperspan agree``: how far annotators agree, where they do not, and one corpus from several."""
+"""``hyperspan agree``: measure the agreement of annotators, list disagreements, and merge corpora."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hyperspan.cli.console import (
     stdout,
 )
 from hyperspan.cli.evaluate import DuplicatesOnce
-from hyperspan.diagnostics import Diagnostics
+from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.errors import UsageError
 from hyperspan.files import writing
 from hyperspan.mentions import Document, Unit
@@ -48,33 +48,39 @@ class RuleChoice(StrEnum):
 def agree(
     annotators: Annotated[
         list[Path],
-        typer.Argument(help="Two corpora or more, one of each annotator: files or folders.", show_default=False),
+        typer.Argument(help="Two or more corpora, one per annotator: files or folders.", show_default=False),
     ],
     format: FromOption = None,
     html: Annotated[
         Path | None,
-        typer.Option("--html", help="Write a page of all disagreements, side by side, the costliest first."),
+        typer.Option("--html", help="Write a page with all disagreements side by side, the costliest first."),
     ] = None,
     list_: Annotated[
         Path | None,
-        typer.Option("--list", help="Write the disputed mentions to decide on: a table (.csv) or JSON lines (.jsonl)."),
+        typer.Option(
+            "--list", help="Write the disputed mentions for a decision: a table (.csv) or JSON lines (.jsonl)."
+        ),
     ] = None,
     adjudicate: Annotated[
         RuleChoice | None,
-        typer.Option("--adjudicate", help="Write one corpus with what most, any or all of them have; see -o."),
+        typer.Option(
+            "--adjudicate", help="Write one corpus with the mentions that most, any or all annotators marked; needs -o."
+        ),
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="The file or folder that --adjudicate writes.")
     ] = None,
-    to: Annotated[str | None, typer.Option("--to", help="Its format; taken from its suffix if not given.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", help="The format of -o; derived from its suffix if not given.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a folder that is not empty.")] = False,
     resamples: Annotated[
-        int, typer.Option("--resamples", min=0, help="How often documents are drawn for the intervals.")
+        int, typer.Option("--resamples", min=0, help="The number of bootstrap samples of documents for the intervals.")
     ] = 1_000,
     rotations: Annotated[
-        int, typer.Option("--rotations", min=1, help="How many rotations stand for chance in gamma.")
+        int, typer.Option("--rotations", min=1, help="The number of rotations that estimate chance in gamma.")
     ] = 100,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Which documents and rotations are drawn.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Determines which documents and rotations are drawn.")] = 0,
     min_f1: Annotated[
         float | None,
         typer.Option("--min-f1", min=0.0, max=1.0, help="Exit with 1 if the mean F1 of the pairs is lower (0 to 1)."),
@@ -82,10 +88,10 @@ def agree(
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
 ) -> None:
-    """Measure how annotators agree on mentions with gaps and overlaps.
+    """Measure the agreement of annotators on mentions with gaps and overlaps.
 
-    Documents go by their names and must have the same words. A document that somebody lacks is named, and counted
-    among those who have it.
+    Documents are matched by name and must have the same words. If an annotator lacks a document, it is reported, and
+    counts only for those who have it.
 
     Example: hyperspan agree ann/ bob/ cat/ --html disagreements.html --adjudicate majority -o merged/
     """
@@ -128,7 +134,7 @@ def agree(
 
 
 def names_of(paths: Sequence[Path]) -> dict[str, Path]:
-    """Name annotators after their files or folders, with as much of the path as tells them apart.
+    """Name annotators after their files or folders, with as much of the path as distinguishes them.
 
     Examples
     --------
@@ -147,7 +153,7 @@ def names_of(paths: Sequence[Path]) -> dict[str, Path]:
 def _refuse_inputs(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
     for path in outputs:
         if path.exists() and any(each.exists() and each.samefile(path) for each in inputs):
-            raise UsageError(f"{path} is to be read and would be overwritten; choose another name")
+            raise UsageError(f"{path} is an input and would be overwritten; choose another name")
 
 
 def _tell_of_lacking(shared: Shared) -> None:
@@ -173,7 +179,7 @@ def _write_disagreements(listed: Sequence[Disagreement], shared: Shared, html: P
                 file.writelines(orjson.dumps(each.as_dict(), option=orjson.OPT_APPEND_NEWLINE) for each in listed)
     n_disputed = sum(len(each.disputed) for each in listed)
     where = " and ".join(str(path) for path in (html, list_) if path is not None)
-    say.info(f"wrote {n_disputed:,} disputed mentions in {len(listed):,} sentences to {where}")
+    say.info(f"wrote {counted(n_disputed, 'disputed mention')} in {counted(len(listed), 'sentence')} to {where}")
 
 
 def _write_adjudicated(
@@ -186,25 +192,25 @@ def _write_adjudicated(
     target = corpora.format_named(to or format_of_output(output))
     counts = {"units": 0, "mentions": 0}
 
-    def counted(units: Iterator[Unit]) -> Iterator[Unit]:
+    def counting(units: Iterator[Unit]) -> Iterator[Unit]:
         for unit in units:
             counts["units"] += 1
             counts["mentions"] += len(unit.mentions)
             yield unit
 
-    units: Iterator[Unit] = counted(adjudicate(shared, rule))
+    units: Iterator[Unit] = counting(adjudicate(shared, rule))
     if len(target.units) == 1:
         units = as_documents(units) if target.units == (Document,) else as_sentences(units, diagnostics)
     corpora.write(units, output, format=target.name, overwrite=overwrite, diagnostics=diagnostics)
     say.notes(diagnostics)
-    say.info(f"wrote {counts['mentions']:,} mentions that {_KEPT[rule]} to {output} ({target.name})")
+    say.info(f"wrote {counted(counts['mentions'], 'mention')} that {_KEPT[rule]} to {output} ({target.name})")
 
 
 _KEPT = {"majority": "most have", "union": "anyone has", "intersection": "all have"}
 
 
 def print_agreement(found: Agreement) -> None:
-    """Print every measure: of the pairs, of all together, by type and by document."""
+    """Print every measure: for the pairs, for all together, by type and by document."""
     from rich.text import Text
 
     n = len(found.shared.documents)
@@ -228,7 +234,7 @@ def print_agreement(found: Agreement) -> None:
 
 
 def _print_views(found: Agreement) -> None:
-    """Print F1 in every view, one column a pair."""
+    """Print F1 in every view, one column per pair."""
     from rich.text import Text
 
     view = _table(*(f"{printable(pair.first)}\n{printable(pair.second)}" for pair in found.pairs))

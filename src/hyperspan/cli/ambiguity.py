@@ -1,4 +1,4 @@
-"""``hyperspan ambiguity``: how ambiguous the structures are, in theory and on a corpus."""
+"""``hyperspan ambiguity``: measure the ambiguity of structures, in theory and on a corpus."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from hyperspan.ambiguity import OfStructure
     from hyperspan.mentions import Sentence
 
-app = typer.Typer(help="How ambiguous the structures are: counts, growth, round trips.", no_args_is_help=True)
+app = typer.Typer(help="Measure the ambiguity of structures: counts, growth, round trips.", no_args_is_help=True)
 
 LONGEST_NUMBER = 15
 WIDEST_MATRIX = 32
@@ -44,7 +44,7 @@ ComponentsOption = Annotated[
 
 
 class MatrixChoice(StrEnum):
-    """Whose matrix to print."""
+    """The structure whose matrix to print."""
 
     LINEAR = "linear"
     MENTION = "mention"
@@ -63,7 +63,7 @@ def counts(
 ) -> None:
     """Count the canonical encodings of 1, 2 … words, and all sets of mentions.
 
-    A canonical encoding is one that some set of mentions becomes. Numbers are exact; without --json long ones are
+    An encoding is canonical if it encodes some set of mentions. Numbers are exact; without --json, long ones are
     printed as powers of two.
 
     Example: hyperspan ambiguity counts --max-words 6
@@ -91,16 +91,16 @@ def counts(
 def matrix(
     structure: Annotated[
         MatrixChoice,
-        typer.Option("--structure", "-s", help="Whose matrix; grid is the worked example of three levels."),
+        typer.Option("--structure", "-s", help="The structure; grid is the worked example with three levels."),
     ] = MatrixChoice.SHARED,
     max_components: ComponentsOption = 2,
     json: JsonOption = False,
 ) -> None:
     """Print the transition matrix between sets of active nodes.
 
-    Row s, column t: in how many ways the nodes of t can be active at the next word after those of s. For split it is
-    the matrix of mentions with exactly --max-components parts, for linear that of the automaton of canonical tag
-    sequences.
+    Row s, column t is the number of ways in which the nodes of t can be active at the word after those of s. For split,
+    it is the matrix for mentions with exactly --max-components parts; for linear, that of the automaton of canonical
+    tag sequences.
 
     Example: hyperspan ambiguity matrix --structure shared --max-components 2
     """
@@ -120,14 +120,13 @@ def matrix(
 def growth(
     max_components: ComponentsOption = 3,
     max_words: Annotated[
-        int, typer.Option("--max-words", min=1, max=5_000, help="The longest sentence before the limit.")
+        int,
+        typer.Option("--max-words", min=1, max=5_000, help="The longest sentence for which finite values are printed."),
     ] = 1000,
-    plot: Annotated[
-        Path | None, typer.Option("--plot", help="Draw the number of encodings into this SVG file.")
-    ] = None,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Plot the number of encodings to this SVG file.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Print how fast the number of encodings grows, and the relative ambiguity of any two structures.
+    """Print the growth of the number of encodings, and the relative ambiguity of any two structures.
 
     Example: hyperspan ambiguity growth --max-components 3
     """
@@ -156,8 +155,8 @@ def roundtrip(
         str | None,
         typer.Option(
             "--linear-components",
-            help="How many components linear/all combines: a number, or none for any number. As --max-components if "
-            "not given.",
+            help="How many components linear/all combines: a number, or none for any number. The value of "
+            "--max-components if not given.",
             metavar="N|none",
             show_default=False,
         ),
@@ -167,10 +166,10 @@ def roundtrip(
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
 ) -> None:
-    """Encode the gold mentions of a corpus, decode them again, and count what is lost.
+    """Encode the gold mentions of a corpus, decode them, and count what is lost.
 
-    Documents are split into sentences first. Behind an encoding there may be several sets of mentions; the average and
-    the largest number are printed, and the most ambiguous sentences drawn.
+    Documents are split into sentences first. Several sets of mentions may have the same encoding; their average and
+    largest number are printed, and the most ambiguous sentences are drawn.
 
     Example: hyperspan ambiguity roundtrip notes/ --discontiguous-only
     """
@@ -200,7 +199,7 @@ def roundtrip(
 
 
 def parse_components(text: str) -> int | None:
-    """Read a number of components, or ``none``."""
+    """Parse a number of components, or ``none``."""
     if text == "none":
         return None
     if not (text.isascii() and text.isdigit() and 1 <= int(text[:4]) <= 1000):
@@ -250,7 +249,7 @@ def print_matrix(table: Mapping[str, Any]) -> None:
         [str(index), name, *map(str, row)] for index, (name, row) in enumerate(zip(names, table["matrix"], strict=True))
     ]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for number, name, *cells in rows:  # a table of rich would cut what is wider than the window
+    for number, name, *cells in rows:  # a rich table would truncate what is wider than the window
         numbers = "  ".join(cell.rjust(width) for cell, width in zip(cells, widths[2:], strict=True))
         typer.echo(f"{number:>{widths[0]}}  {name:<{widths[1]}}  {numbers}")
     console.print(f"\nlargest eigenvalue {table['largest_eigenvalue']:.4f}")
@@ -322,7 +321,7 @@ def print_growth(table: Mapping[str, Any]) -> None:
 
 
 def print_round_trip(result: Mapping[str, OfStructure]) -> None:
-    """Print errors, the sets of mentions behind an encoding, and the most ambiguous sentences."""
+    """Print errors, the number of sets of mentions with the same encoding, and the most ambiguous sentences."""
     from rich.table import Table
 
     from hyperspan.ambiguity.roundtrip import ANY_NUMBER
@@ -365,7 +364,7 @@ def print_round_trip(result: Mapping[str, OfStructure]) -> None:
 
 
 def print_most_ambiguous(name: str, worst: Sequence[tuple[int, Sentence]]) -> None:
-    """Draw the sentences whose encodings mean the most sets of mentions."""
+    """Draw the sentences whose encodings stand for the most sets of mentions."""
     from hyperspan.render import draw_text
 
     console = stdout()
@@ -376,7 +375,7 @@ def print_most_ambiguous(name: str, worst: Sequence[tuple[int, Sentence]]) -> No
 
 
 def in_short(number: int) -> str:
-    """Write a number in full, or as a power of two if it is long."""
+    """Format a number in full, or as a power of two if it is long."""
     if number < 10**LONGEST_NUMBER:
         return f"{number:,}"
     return f"2^{math.log2(number):.2f}"
@@ -384,7 +383,7 @@ def in_short(number: int) -> str:
 
 @contextmanager
 def any_digits() -> Iterator[None]:
-    """Let integers of any length be printed."""
+    """Allow integers of any length to be printed."""
     before = sys.get_int_max_str_digits()
     sys.set_int_max_str_digits(0)
     try:

@@ -1,4 +1,4 @@
-"""The application: which commands there are, and what becomes of errors."""
+"""The application: its commands, and the handling of errors."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ from hyperspan.errors import HyperspanError
 app = typer.Typer(
     name="hyperspan",
     help="Find mentions whose words need not be adjacent and may overlap.",
-    epilog="Exit codes: 0 done, 1 ran but what was checked does not hold, 2 wrong usage or input.",
+    epilog="Exit codes: 0 success, 1 a check failed, 2 wrong usage or input.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -84,7 +84,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but results and errors.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only results and errors.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
         bool, typer.Option("--version", help="Print the version and stop.", callback=_version, is_eager=True)
@@ -97,9 +97,9 @@ def options(
 
 
 def main() -> None:
-    """Run the command line; the user's own mistakes end with a sentence and exit code 2."""
+    """Run the command line; user errors end with a sentence and exit code 2."""
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A terminal that cannot show a character shows its code; that is no reason to stop.
+        # A terminal that cannot display a character shows its code instead of failing.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         app()
@@ -109,7 +109,7 @@ def main() -> None:
         say.error(str(error))
         sys.exit(2)
     except BrokenPipeError:
-        # The reader of our output went away (`| head`): not a mistake. Python must not flush into it again.
+        # The reader of our output is gone (`| head`), which is not an error. Python must not flush into it again.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""``hyperspan audit``: which annotations a model doubts."""
+"""``hyperspan audit``: list the annotations that a model doubts."""
 
 from __future__ import annotations
 
@@ -32,34 +32,39 @@ _CUTS = (20, 50, 100)
 
 
 def audit(
-    model: Annotated[
-        Path, typer.Argument(help="A model by 'hyperspan train', whose settings are used.", show_default=False)
-    ],
+    model: Annotated[Path, typer.Argument(help="A model file, whose settings are used.", show_default=False)],
     corpus: CorpusArgument,
-    n: Annotated[int, typer.Option("-n", min=1, help="How many doubts to show.")] = 20,
+    n: Annotated[int, typer.Option("-n", min=1, help="The number of doubts to show.")] = 20,
     folds: Annotated[
-        int, typer.Option("--folds", min=2, help="How many models are trained, each on the other folds.")
+        int, typer.Option("--folds", min=2, help="The number of folds; one model is trained on the others of each.")
     ] = 5,
     max_iterations: Annotated[
-        int | None, typer.Option("--max-iterations", min=1, help="Of each training; as the model had, if not given.")
+        int | None,
+        typer.Option(
+            "--max-iterations",
+            min=1,
+            help="The maximum number of iterations in each training; those of the model if not given.",
+        ),
     ] = None,
-    html: Annotated[Path | None, typer.Option("--html", help="Write a page of the doubts.")] = None,
+    html: Annotated[Path | None, typer.Option("--html", help="Write a page with the doubts.")] = None,
     plant: Annotated[
         float,
         typer.Option(
-            "--plant", min=0.0, max=0.5, help="Plant errors in so large a share of mentions, and count those found."
+            "--plant", min=0.0, max=0.5, help="Plant errors in this share of the mentions, and count those found."
         ),
     ] = 0.0,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="Results do not depend on it.")] = 2,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Which documents are held out together.")] = 0,
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
+    ] = 2,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Determines which documents are held out together.")] = 0,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
 ) -> None:
-    """List gold mentions that a model finds improbable, and unannotated ones that it finds probable.
+    """List gold mentions that a model finds improbable, and unannotated mentions that it finds probable.
 
-    The corpus is cut into folds by document. Each is judged by a model trained on the others with the settings of
-    MODEL, whose own weights are not used: it may have seen the corpus.
+    The corpus is divided into folds by document. Each is checked by a model trained on the others with the settings of
+    MODEL. The weights of MODEL are not used: it may have seen the corpus.
 
     Example: hyperspan audit notes.model notes/ -n 50 --html doubts.html
     """
@@ -115,7 +120,7 @@ def audit(
 
 
 def settings_of(model: Path, max_iterations: int | None, threads: int) -> dict[str, Any]:
-    """Return the arguments with which to train as a model was trained; its penalty and threshold are kept."""
+    """Return the arguments with which a model was trained, with its penalty and threshold."""
     from hyperspan.recognizer import Recognizer
 
     recognizer = Recognizer.load(model)

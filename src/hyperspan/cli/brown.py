@@ -1,4 +1,4 @@
-"""``hyperspan brown``: Brown clusters of the words of a text."""
+"""``hyperspan brown``: compute Brown clusters of the words of a text."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
 def brown(
     text: Annotated[
-        Path, typer.Argument(help="A text, one sentence or paragraph a line, or a corpus.", show_default=False)
+        Path, typer.Argument(help="A text with one sentence or paragraph per line, or a corpus.", show_default=False)
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file of clusters to write.", show_default=False)],
-    n_clusters: Annotated[int, typer.Option("--clusters", "-c", help="How many clusters.", min=1)] = 1000,
-    min_count: Annotated[int, typer.Option("--min-count", help="Leave out words that are rarer.", min=1)] = 1,
+    n_clusters: Annotated[int, typer.Option("--clusters", "-c", help="The number of clusters.", min=1)] = 1000,
+    min_count: Annotated[int, typer.Option("--min-count", help="Leave out rarer words.", min=1)] = 1,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
 ) -> None:
-    """Cluster the words of a text by the company they keep, for the Brown features of a model.
+    """Cluster the words of a text by their contexts, for the Brown features of a model.
 
-    Each line of the output is a bit string, a word and its count, with tabs between them. Words are neighbours only
-    within a line of a text, or a sentence of a corpus.
+    Each line of the output is a bit string, a word and its count, separated by tabs. Words are neighbours only within a
+    line of a text, or a sentence of a corpus.
 
     Example: hyperspan brown notes.txt -c 1000 -o clusters.tsv
     """
@@ -91,7 +91,7 @@ def words_of(path: Path, *, format: str | None, diagnostics: Diagnostics) -> Ite
 
 
 def summary_of(clusters: Clusters) -> dict[str, Any]:
-    """Return what was made as plain data."""
+    """Return a summary as plain data."""
     return {
         "words": len(clusters),
         "tokens": int(clusters.counts.sum()),
@@ -101,7 +101,7 @@ def summary_of(clusters: Clusters) -> dict[str, Any]:
 
 
 class _reporting:
-    """Shows how far the clustering is: a bar on a terminal, nothing elsewhere."""
+    """Shows the progress of clustering: a bar on a terminal, nothing elsewhere."""
 
     def __enter__(self) -> Callable[[Progress], None] | None:
         self.bar: Any = None

@@ -1,4 +1,4 @@
-"""The reliability diagram of ``hyperspan evaluate --calibration``, for the terminal and as a picture."""
+"""The reliability diagram of ``hyperspan evaluate --calibration``, for the terminal and as an image."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORMATS = ("png", "svg", "pdf")
 
 
 def diagram(calibration: Calibration) -> str:
-    """Return a table with a diagram beside it: a bar for the share that is right, a sign for the mean probability."""
+    """Return a table with a diagram: a bar for the share that is right, a mark for the mean probability."""
     lines = [f"  probability  mentions   mean  right  0{'█ right  | mean probability':^{_WIDTH - 1}}1"]
     for each in calibration.bins:
         strip = ["█"] * round(each.share_right * _WIDTH) + [" "] * (_WIDTH + 1)
@@ -27,11 +27,14 @@ def diagram(calibration: Calibration) -> str:
         bar = "".join(strip[: _WIDTH + 1]).rstrip()
         lines.append(f"  {each.low:.1f} to {each.high:.1f}   {each.n_mentions:8,}  {ratios}  {bar}".rstrip())
     lines.append(f"calibration error {calibration.error:.4f} over {calibration.n_mentions:,} predicted mentions")
+    lines.append(
+        f"by chance alone {calibration.by_chance:.4f}, and up to {calibration.most_by_chance:.4f} in 19 of 20 cases"
+    )
     return "\n".join(lines)
 
 
 def check_picture(path: Path | None) -> None:
-    """Refuse a picture that cannot be drawn, before anything is read."""
+    """Raise an error if an image cannot be drawn, before anything is read."""
     if path is None:
         return
     if path.suffix.lower().lstrip(".") not in _FORMATS:

@@ -1,4 +1,4 @@
-"""``hyperspan card``: a model card."""
+"""``hyperspan card``: write a model card."""
 
 from __future__ import annotations
 
@@ -12,22 +12,24 @@ from hyperspan.cli.console import say
 
 
 def card(
-    model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
+    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - is stdout.")] = Path("-"),
-    name: Annotated[str | None, typer.Option("--name", help="What the model is called; as the file is.")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", help="The name of the model; that of the file if not given.")
+    ] = None,
     data: Annotated[
-        str | None, typer.Option("--data", help="What it was trained on, and under which terms: a sentence or more.")
+        str | None, typer.Option("--data", help="The training data and its terms of use: a sentence or more.")
     ] = None,
     licence: Annotated[
-        str | None, typer.Option("--licence", help="That of the model, as an identifier: cc-by-4.0.")
+        str | None, typer.Option("--licence", help="The licence of the model, as an identifier: cc-by-4.0.")
     ] = None,
-    language: Annotated[str | None, typer.Option("--language", help="Of the texts: en.")] = None,
-    use: Annotated[str | None, typer.Option("--use", help="What it is for, and what not.")] = None,
+    language: Annotated[str | None, typer.Option("--language", help="The language of the texts, such as en.")] = None,
+    use: Annotated[str | None, typer.Option("--use", help="The intended use, and uses it is not suited for.")] = None,
 ) -> None:
     """Write a model card: types, settings, data, scores by view, licence and intended use.
 
-    What only people know is given by options; what is not given is written down as not stated. The front matter is what
-    model hubs read.
+    Options provide what only people know; the card calls anything missing "not stated". The front matter is in the form
+    that model hubs read.
 
     Example: hyperspan card notes.model --licence cc-by-4.0 --data "120 invented reports." -o README.md
     """

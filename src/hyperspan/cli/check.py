@@ -1,4 +1,4 @@
-"""``hyperspan check``: everything that is wrong with a corpus, with its place."""
+"""``hyperspan check``: list every problem of a corpus, with its location."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hyperspan.cli.console import (
     say,
     stdout,
 )
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, counted, quoted
 from hyperspan.errors import location
 from hyperspan.mentions import Document, Unit
 
@@ -27,8 +27,8 @@ from hyperspan.mentions import Document, Unit
 def check(corpus: CorpusArgument, format: FromOption = None, json: JsonOption = False) -> None:
     """List every problem of a corpus with file and line; exit code 1 if there is one.
 
-    Besides what the format itself forbids: mentions that begin or end inside a token or lie in several sentences,
-    documents that come twice, files with nothing in them.
+    Besides violations of the format, these are mentions that begin or end inside a token or cross sentences, duplicate
+    documents, and empty files.
 
     Example: hyperspan check notes/
     """
@@ -51,21 +51,22 @@ def check(corpus: CorpusArgument, format: FromOption = None, json: JsonOption = 
     else:
         _print_diagnostics(diagnostics)
         say.notes(diagnostics)
-        say.info(f"{units:,} sentences or documents with {mentions:,} mentions: {diagnostics.summary()}")
+        read = f"{units:,} {'sentence or document' if units == 1 else 'sentences or documents'}"
+        say.info(f"{read} with {counted(mentions, 'mention')}: {diagnostics.summary()}")
     raise typer.Exit(1 if diagnostics.total else 0)
 
 
 def check_corpus(path: str | Path, diagnostics: Diagnostics, *, format: str | None = None) -> Iterator[Unit]:
-    """Yield the units of a corpus, and report everything that is wrong with them.
+    """Yield the units of a corpus, and report every problem.
 
     Parameters
     ----------
     path : path
         A file or folder.
     diagnostics : Diagnostics
-        Takes the defects; should not be one that raises.
+        Collects the problems; its ``on_error`` should not be ``"error"``.
     format : str, optional
-        One of `hyperspan.corpora.formats`; recognised if not given.
+        One of `hyperspan.corpora.formats`; recognised automatically if not given.
     """
     from hyperspan.text import split_document
 
@@ -89,7 +90,7 @@ def check_corpus(path: str | Path, diagnostics: Diagnostics, *, format: str | No
 
 
 class _Documents:
-    """Remembers which documents there were."""
+    """Records which documents have occurred."""
 
     def __init__(self, diagnostics: Diagnostics) -> None:
         self._diagnostics = diagnostics
@@ -97,7 +98,7 @@ class _Documents:
         self._last: str | None = None
 
     def add(self, unit: Unit) -> None:
-        """Report a text whose name was there before; note a document whose sentences are in several places."""
+        """Report a text whose name occurred before; note a document whose sentences are not consecutive."""
         before = self._splits.get(unit.doc)
         if before is None:
             self._splits[unit.doc] = unit.split

@@ -1,4 +1,4 @@
-"""Options whose values are names in a registry: what is registered can be chosen, whoever registered it."""
+"""Options whose values are names in a registry, including names registered by other packages."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def _known_decoder(name: str | None) -> str | None:
 
 
 def choices_of(callback: Callable[..., Any] | None) -> tuple[str, ...]:
-    """Return the names that can be chosen where an option has one of these callbacks; nothing for others.
+    """Return the choices of an option with one of these callbacks; empty for others.
 
-    What the help shows is written down there, since looking it up would take a second at every start.
+    The help text repeats the names, since looking them up would take a second at every start.
     """
     from hyperspan.inference import DECODERS, distribution_names
     from hyperspan.structures import structure_names
@@ -49,18 +49,18 @@ def choices_of(callback: Callable[..., Any] | None) -> tuple[str, ...]:
 
 
 def structure_option(help: str) -> Any:
-    """Return the option ``--structure`` with a help of its own."""
+    """Return the option ``--structure`` with its own help text."""
     return typer.Option(
         "--structure", help=help, metavar="linear|mention|shared|split|segments", callback=_known_structure
     )
 
 
-StructureOption = Annotated[str, structure_option("How mentions are written.")]
+StructureOption = Annotated[str, structure_option("How mentions are encoded.")]
 DistributionOption = Annotated[
     str,
     typer.Option(
         "--distribution",
-        help="What probabilities are over; published is an old name of derivations.",
+        help="What probabilities are over; published is an old name for derivations.",
         metavar="encodings|mention-sets|derivations",
         callback=_known_distribution,
     ),
@@ -69,7 +69,7 @@ DecodeOption = Annotated[
     str | None,
     typer.Option(
         "--decode",
-        help="How mentions are read; as the model was trained.",
+        help="The decoder; that of the model if not given.",
         metavar="probable|enough|all",
         callback=_known_decoder,
     ),

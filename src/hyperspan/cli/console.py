@@ -1,4 +1,4 @@
-"""What the commands share: options, results on stdout, everything else on stderr."""
+"""What the commands share: common options, results on stdout, everything else on stderr."""
 
 from __future__ import annotations
 
@@ -29,22 +29,23 @@ Item = TypeVar("Item")
 
 
 class OnErrorChoice(StrEnum):
-    """What to do with a defect."""
+    """What to do with a problem."""
 
     error = "error"
     skip = "skip"
     widen = "widen"
 
 
-CorpusArgument = Annotated[Path, typer.Argument(help="A file or folder in any format we know.", show_default=False)]
+CorpusArgument = Annotated[Path, typer.Argument(help="A file or folder in any supported format.", show_default=False)]
 FromOption = Annotated[
-    str | None, typer.Option("--from", help=f"The format, if not to be recognised: {', '.join(formats())}.")
+    str | None,
+    typer.Option("--from", help=f"The format; recognised automatically if not given: {', '.join(formats())}."),
 ]
 OnErrorOption = Annotated[
     OnErrorChoice,
     typer.Option(
         "--on-error",
-        help="What to do with a defect: stop (error), drop and count it (skip), or also move boundaries inside a "
+        help="What to do with a problem: stop (error), drop and count it (skip), or also move boundaries inside a "
         "token outward (widen).",
     ),
 ]
@@ -52,12 +53,14 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON documen
 ExpandOption = Annotated[
     bool,
     typer.Option(
-        "--expand", help="Say what each mention stands for (its words without the gap), and which are a group."
+        "--expand", help="Add the phrase that each mention stands for (its words without the gap), and its group."
     ),
 ]
 SingularOption = Annotated[
     bool,
-    typer.Option("--singular", help="With --expand: nouns that a group shares in the singular; needs a lemmatiser."),
+    typer.Option(
+        "--singular", help="With --expand: put nouns that a group shares into the singular; needs a lemmatiser."
+    ),
 ]
 DiscontiguousOption = Annotated[
     bool, typer.Option("--discontiguous-only", help="Only sentences with a discontiguous mention.")
@@ -65,30 +68,30 @@ DiscontiguousOption = Annotated[
 
 
 class Say:
-    """Speaks to the person at the terminal, on stderr."""
+    """Prints messages for the user on stderr."""
 
     def __init__(self) -> None:
         self.quiet = False
 
     def info(self, text: str) -> None:
-        """Say something useful that is not a result."""
+        """Print information that is not a result."""
         if not self.quiet:
             typer.echo(text, err=True)
 
     def note(self, text: str) -> None:
-        """Say something that is no defect, but might surprise."""
+        """Print a note: not a problem, but perhaps a surprise."""
         self.info(f"{_styled('note:', fg='cyan')} {printable(text)}")
 
     def warning(self, text: str) -> None:
-        """Say that something may not be as wanted."""
+        """Print a warning."""
         self.info(f"{_styled('warning:', fg='yellow', bold=True)} {printable(text)}")
 
     def error(self, text: str) -> None:
-        """Say what went wrong."""
+        """Print an error."""
         typer.echo(f"{_styled('error:', fg='red', bold=True)} {printable(text)}", err=True)
 
     def diagnostics(self, diagnostics: Diagnostics) -> None:
-        """Say what was skipped while reading or writing, once, with a total; then what is no defect."""
+        """Print what was skipped while reading or writing, with a total; then the notes."""
         if diagnostics.total:
             self.warning(f"skipped with {diagnostics.summary()}")
             for diagnostic in diagnostics.items[:_MOST_SHOWN]:
@@ -98,7 +101,7 @@ class Say:
         self.notes(diagnostics)
 
     def notes(self, diagnostics: Diagnostics) -> None:
-        """Say what was noted, each kind once with how often it came."""
+        """Print the notes, each kind once with its count."""
         for note in notes_of(diagnostics):
             times = f" ({note['count']:,} times)" if note["count"] > 1 else ""
             self.note(f"{note['message']}{times}")
@@ -108,7 +111,7 @@ say = Say()
 
 
 class _LogHandler(logging.Handler):
-    """Passes what the library logs on to the person at the terminal; what is only information once."""
+    """Prints the library's log messages for the user; mere information only once."""
 
     def __init__(self) -> None:
         super().__init__(logging.INFO)
@@ -129,7 +132,7 @@ _LOG_HANDLER = _LogHandler()
 
 
 def set_quiet(quiet: bool) -> None:
-    """Say nothing but results and errors, or say everything; the library's log follows."""
+    """Print only results and errors, or everything; this includes the library's log."""
     say.quiet = quiet
     log = logging.getLogger("hyperspan")
     log.setLevel(logging.ERROR if quiet else logging.INFO)
@@ -139,7 +142,7 @@ def set_quiet(quiet: bool) -> None:
 
 
 def notes_of(diagnostics: Diagnostics) -> list[dict[str, Any]]:
-    """Return what was noted as plain data: each kind with its first case and how often it came."""
+    """Return the notes as plain data: each kind with its first case and its count."""
     return [
         {"kind": kind, "count": diagnostics.note_counts[kind], "message": first.message, "path": first.path}
         for kind, first in sorted(diagnostics.notes.items())
@@ -151,7 +154,7 @@ def _styled(text: str, **style: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Make control characters visible, so that hostile input cannot steer a terminal."""
+    """Make control characters visible, so that hostile input cannot control a terminal."""
     return "".join(
         character
         if character in "\n\t" or (character.isprintable() and not "\ud800" <= character <= "\udfff")
@@ -161,7 +164,7 @@ def printable(text: str) -> str:
 
 
 def print_json(data: Mapping[str, Any] | Sequence[Any]) -> None:
-    """Print exactly one JSON document on stdout, in ASCII where that cannot show it otherwise."""
+    """Print exactly one JSON document on stdout, in ASCII if stdout cannot encode other characters."""
     text = json.dumps(data, indent=2, ensure_ascii=False, default=list)
     try:
         text.encode(sys.stdout.encoding or "utf-8")
@@ -178,7 +181,7 @@ def stdout() -> Console:
 
 
 def expander(expand: bool, singular: bool) -> Expander | None:
-    """Return what --expand and --singular ask for, or None."""
+    """Return the expander for --expand and --singular, or None."""
     from hyperspan.errors import UsageError
     from hyperspan.text import Expander
 
@@ -192,14 +195,14 @@ def expander(expand: bool, singular: bool) -> Expander | None:
 
 
 def tell_of_compiling() -> None:
-    """Say so when the first kernel is compiled: that happens once on a machine, and takes a while."""
+    """Print a message when the first kernel is compiled, which happens once per machine and takes a while."""
     from hyperspan.compiled.watch import compile_watch
 
     compile_watch().tell = lambda: say.info("Compiling once for this machine, 10 to 30 s; later runs start at once …")
 
 
 def progress(items: Iterable[Item], what: str, total: int | None = None) -> Iterator[Item]:
-    """Yield the items with a bar on stderr, if that is a terminal."""
+    """Yield the items with a progress bar on stderr, if that is a terminal."""
     if say.quiet or not sys.stderr.isatty():
         yield from items
         return

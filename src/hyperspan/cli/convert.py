@@ -1,4 +1,4 @@
-"""``hyperspan convert``: from one format to another, cut into splits or to the discontiguous subset."""
+"""``hyperspan convert``: convert a corpus to another format, optionally split or reduced to a subset."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hyperspan.cli.console import (
 )
 from hyperspan.corpora.format import Format, Item
 from hyperspan.corpora.links import links_of
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, counted, quoted
 from hyperspan.errors import UsageError
 from hyperspan.files import is_stream
 from hyperspan.mentions import Document, Sentence, Unit
@@ -42,24 +42,24 @@ def convert(
     output: Annotated[Path, typer.Argument(help="The file or folder to write.", show_default=False)],
     format: FromOption = None,
     to: Annotated[
-        str | None, typer.Option("--to", help="The format to write; taken from the output's suffix if not given.")
+        str | None, typer.Option("--to", help="The format to write; derived from the output's suffix if not given.")
     ] = None,
     discontiguous_only: DiscontiguousOption = False,
     split: Annotated[
         str | None,
-        typer.Option("--split", help="Cut into train, dev and test by document, in percent: 80,10,10."),
+        typer.Option("--split", help="Split into train, dev and test by document, in percent: 80,10,10."),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Which documents go where under --split.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Determines which documents go where with --split.")] = 0,
     expand: ExpandOption = False,
     singular: SingularOption = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a folder that is not empty.")] = False,
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
 ) -> None:
-    """Write a corpus in another format, whole or not at all.
+    """Write a corpus in another format, completely or not at all.
 
-    Texts become tokenised sentences, and sentences texts, where the format to write asks for it. What it cannot hold is
-    said. An output without a suffix is a folder, with train, dev and test in it if the corpus has them or --split makes
+    Texts become tokenised sentences, or sentences texts, if the target format needs it. Notes report what it cannot
+    hold. An output without a suffix is a folder, with train, dev and test in it if the corpus has them or --split makes
     them.
 
     Example: hyperspan convert notes/ notes.jsonl --on-error widen
@@ -83,10 +83,8 @@ def convert(
         print_json({"output": str(output), **counts, "skipped": skipped, "notes": notes_of(diagnostics)})
         return
     splits = "".join(f", {name} {count:,}" for name, count in counts["splits"].items())
-    say.info(
-        f"wrote {counts['units']:,} {counts['unit']} with {counts['mentions']:,} mentions "
-        f"to {output} ({counts['format']}{splits})"
-    )
+    units = counted(counts["units"], counts["unit"].removesuffix("s"))
+    say.info(f"wrote {units} with {counted(counts['mentions'], 'mention')} to {output} ({counts['format']}{splits})")
 
 
 def convert_corpus(
@@ -104,7 +102,7 @@ def convert_corpus(
 ) -> dict[str, Any]:
     """Write a corpus in another format and return what was written, as plain data.
 
-    Parameters are those of the command; ``shares`` is its ``--split``, ``expander`` its ``--expand``.
+    The parameters are those of the command; ``shares`` is its ``--split``, ``expander`` its ``--expand``.
     """
     from hyperspan.corpora.splitting import parse_shares
     from hyperspan.corpora.writing import format_of_output, writable
@@ -141,13 +139,13 @@ def convert_corpus(
 
 
 def _refuse_itself(corpus: Path, output: Path) -> None:
-    """Refuse to write where we read: a folder that is replaced, or one in which the output would be found as input."""
+    """Raise an error for an output that would replace the input or be read as part of it."""
     if output.exists() and corpus.exists() and output.samefile(corpus):
-        raise UsageError(f"{output} is what is to be read; choose another name for the output")
+        raise UsageError(f"{output} is the input; choose another name for the output")
 
 
 class _Job:
-    """Brings units into a shape that a format can hold, and counts them."""
+    """Converts units to a form that a format can hold, and counts them."""
 
     def __init__(
         self,
@@ -167,12 +165,12 @@ class _Job:
         self.splits: Counter[str] = Counter()
 
     def read(self, items: Iterable[Item], diagnostics: Diagnostics, doing: str) -> Iterator[Unit]:
-        """Yield what is to be converted, as it is."""
+        """Yield the units to convert, unchanged."""
         units = chain.from_iterable(corpora.stream_item(item, self.source, diagnostics) for item in items)
         return (unit for unit in progress(units, doing) if unit.is_discontiguous or not self.discontiguous_only)
 
     def fitted(self, units: Iterable[Unit], split: str | None = None) -> Iterator[Unit]:
-        """Yield units as the target wants them."""
+        """Yield units in the form that the target needs."""
         from hyperspan.text import as_documents, as_sentences
 
         units = self._noting_unsupported(units)
@@ -190,7 +188,7 @@ class _Job:
             yield unit
 
     def old_splits(self, items: Sequence[Item]) -> dict[str, Iterator[Unit]]:
-        """Return the units of each split that the corpus has; ``all`` is what belongs to none."""
+        """Return the units of each split of the corpus; ``all`` has those that belong to none."""
         from hyperspan.corpora.splitting import SPLITS
 
         names = dict.fromkeys((*SPLITS, *(item.split or "all" for item in items)))
@@ -206,17 +204,17 @@ class _Job:
     ) -> dict[str, Iterator[Unit]]:
         """Return the units of each new split.
 
-        A first pass says which document goes where; then each split is read for itself, so that memory stays bounded.
+        A first pass assigns documents to splits; then each split is read separately, so that memory stays bounded.
         """
         from hyperspan.corpora.splitting import SPLITS, assign_splits
 
         names = dict.fromkeys(unit.doc for unit in self.read(items, self.diagnostics, "Reading"))
         if not names:
-            raise UsageError("there is no document to cut into train, dev and test")
+            raise UsageError("there is no document to split into train, dev and test")
         assigned = assign_splits(names, shares, seed)
 
         def part(name: str) -> Iterator[Unit]:
-            # The first pass has reported what is wrong, or has raised.
+            # The first pass has already reported or raised all problems.
             again = Diagnostics("widen" if self.diagnostics.widens else "skip")
             units = self.read(items, again, f"Converting {name}")
             return self.fitted((unit for unit in units if assigned.get(unit.doc) == name), name)
@@ -224,7 +222,7 @@ class _Job:
         return {name: part(name) for name, share in zip(SPLITS, shares, strict=True) if share > 0}
 
     def _noting_unsupported(self, units: Iterable[Unit]) -> Iterator[Unit]:
-        """Yield the units, and note what only the format that they come from can write."""
+        """Yield the units, and record notes about what only their original format can write."""
         further = self.source.further if self.source is not self.target else None
         for unit in units:
             held = self.target.holds_links if isinstance(unit, self.target.units) else ()

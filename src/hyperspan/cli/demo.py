@@ -1,4 +1,4 @@
-"""``hyperspan demo``: the whole story on the embedded corpus."""
+"""``hyperspan demo``: train, evaluate and draw on the embedded corpus."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from hyperspan.corpora.splitting import SPLITS
 from hyperspan.mentions import Sentence
 
 MAX_ITERATIONS = 60
-"""Enough to see what the model can do; a real training goes on until it has converged."""
+"""Enough to see what the model can do; real training continues until convergence."""
 
 
 def demo(
-    documents: Annotated[int, typer.Option("--documents", min=6, help="How many reports to write.")] = 300,
-    seed: Annotated[int, typer.Option("--seed", help="Which reports.")] = 0,
+    documents: Annotated[int, typer.Option("--documents", min=6, help="The number of reports to generate.")] = 300,
+    seed: Annotated[int, typer.Option("--seed", help="Determines which reports are generated.")] = 0,
     draw: Annotated[int, typer.Option("--draw", min=0, help="How many sentences to draw.")] = 5,
     structure: StructureOption = "shared",
     json: JsonOption = False,
 ) -> None:
-    """Train on the embedded corpus (invented reports, no clinical data), score its test split and draw what was found.
+    """Train on the embedded corpus (invented reports, no clinical data), score its test split and draw mentions.
 
     Example: hyperspan demo --draw 10
     """
@@ -61,7 +61,7 @@ def demo(
 
 
 def worth_seeing(sentences: Sequence[Sentence], n_wanted: int) -> list[Sentence]:
-    """Choose sentences with discontiguous mentions, the most tangled first, no two of the same make."""
+    """Choose sentences with discontiguous mentions, the most complex first, no two of the same construction."""
     chosen: dict[tuple[tuple[str, int], ...], Sentence] = {}
     for sentence in sorted(sentences, key=_interest, reverse=True):
         if not sentence.is_discontiguous or len(chosen) == n_wanted:
@@ -77,7 +77,7 @@ def _interest(sentence: Sentence) -> tuple[int, int]:
 
 
 def draw_sentences(sentences: Sequence[Sentence], types: Sequence[str]) -> None:
-    """Draw sentences with their mentions on lanes, as wide as the window allows."""
+    """Draw sentences with their mentions on lanes, as wide as the window."""
     from hyperspan.render import draw_text
 
     console = stdout()

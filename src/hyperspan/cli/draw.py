@@ -1,4 +1,4 @@
-"""``hyperspan draw``: mentions, or the hypergraph that encodes them, as SVG, HTML or text."""
+"""``hyperspan draw``: draw mentions, or the hypergraph that encodes them, as SVG, HTML or text."""
 
 from __future__ import annotations
 
@@ -15,19 +15,21 @@ import typer
 
 from hyperspan.cli.choices import structure_option
 from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, printable, say, stdout
+from hyperspan.cli.outputs import DRAWINGS
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
+from hyperspan.files import is_stream
 
 if TYPE_CHECKING:
     from hyperspan.mentions import Sentence
     from hyperspan.render import TypeColours
 
 MOST_IN_SVG = 100
-"""How many sentences one SVG holds unless the user says otherwise: it is written whole."""
+"""The default limit on the sentences of an SVG, which is built in memory."""
 
 
 class DrawFormat(StrEnum):
-    """What to draw with."""
+    """The format of a drawing."""
 
     SVG = "svg"
     HTML = "html"
@@ -36,34 +38,40 @@ class DrawFormat(StrEnum):
 
 def draw(
     corpus: Annotated[
-        Path | None, typer.Argument(help="A file or folder in any format we know.", show_default=False)
+        Path | None, typer.Argument(help="A file or folder in any supported format.", show_default=False)
     ] = None,
     text: Annotated[
-        str | None, typer.Option("--text", help="Draw this text instead of a corpus: plain, without mentions.")
+        str | None, typer.Option("--text", help="Draw this plain text, without mentions, instead of a corpus.")
     ] = None,
-    to: Annotated[DrawFormat, typer.Option("--format", help="What to draw with.")] = DrawFormat.SVG,
+    to: Annotated[
+        DrawFormat | None,
+        typer.Option("--format", help="The format; derived from the suffix of -o if not given, and svg on stdout."),
+    ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write; - is stdout.")] = Path("-"),
     sentence: Annotated[
-        int | None, typer.Option("--sentence", min=1, help="Only this sentence, counted from 1.")
+        int | None, typer.Option("--sentence", min=1, help="Only this sentence, numbered from 1.")
     ] = None,
     limit: Annotated[
         int | None,
-        typer.Option("--limit", min=1, help=f"At most so many sentences; {MOST_IN_SVG} for SVG if not given."),
+        typer.Option(
+            "--limit", min=1, help=f"The maximum number of sentences to draw; {MOST_IN_SVG} for SVG if not given."
+        ),
     ] = None,
     hypergraph: Annotated[
-        bool, typer.Option("--hypergraph", help="Draw the encoding of the mentions, not the mentions.")
+        bool, typer.Option("--hypergraph", help="Draw the encoding of the mentions instead of the mentions.")
     ] = False,
-    structure: Annotated[str, structure_option("What encodes them under --hypergraph.")] = "shared",
+    structure: Annotated[str, structure_option("The structure for --hypergraph.")] = "shared",
     max_components: Annotated[
-        int, typer.Option("--max-components", min=1, max=5, help="The most parts of a mention under --hypergraph.")
+        int, typer.Option("--max-components", min=1, max=5, help="The most parts of a mention with --hypergraph.")
     ] = 3,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
 ) -> None:
-    """Draw the mentions of a corpus under its words, or the hypergraph of a sentence.
+    """Draw the mentions of a corpus below its words, or the hypergraph of a sentence.
 
     Example: hyperspan draw notes/ --sentence 3 --hypergraph -o sentence.svg
     """
+    to = to or format_of(output)
     diagnostics = Diagnostics(on_error.value)
     chosen = Chosen(
         sentences(corpus, text, format, diagnostics), sentence, limit or (MOST_IN_SVG if to == "svg" else None)
@@ -91,6 +99,19 @@ def draw(
         say.info(f"wrote {chosen.n_drawn:,} sentence{many} to {printable(str(output))}")
 
 
+def format_of(output: Path) -> DrawFormat:
+    """Return the format that the suffix of an output implies; SVG on stdout, or without a suffix."""
+    if output == Path("-") or is_stream(output) or not output.suffix:
+        return DrawFormat.SVG
+    try:
+        return DrawFormat(DRAWINGS[output.suffix.lower()])
+    except KeyError:
+        raise UsageError(
+            f"{output.name!r} does not say which format to write; use {', '.join(sorted(DRAWINGS))}, "
+            "or name it with --format"
+        ) from None
+
+
 def sentences(
     corpus: Path | None, text: str | None, format: str | None = None, diagnostics: Diagnostics | None = None
 ) -> Iterator[Sentence]:
@@ -110,7 +131,7 @@ def sentences(
 
 
 class Chosen:
-    """Yields one sentence, or the first of many, and knows afterwards whether there were more."""
+    """Yields one sentence or the first ones, and records whether there were more."""
 
     def __init__(self, sentences: Iterator[Sentence], number: int | None, limit: int | None) -> None:
         self._sentences = sentences
@@ -145,7 +166,7 @@ def hypergraph_of(sentence: Sentence, *, structure: str, max_components: int) ->
     encoded = made.encode(sentence.mentions, len(sentence))
     for mention in encoded.left_out:
         words = printable(sentence.text_of(mention))
-        say.info(f"left out, {structure!r} cannot write it: {printable(mention.type)} {words}")
+        say.info(f"left out, {structure!r} cannot encode it: {printable(mention.type)} {words}")
     return hypergraph_data(made, sentence.tokens, encoded.encoding)
 
 
@@ -184,7 +205,7 @@ def page_pieces(sentences: Iterable[Sentence], encode: Any = None, *, title: str
 
 
 def text_pieces(sentences: Iterable[Sentence], encode: Any = None) -> Iterator[str]:
-    """Yield the sentences as plain text, with a blank line between them."""
+    """Yield the sentences as plain text, separated by blank lines."""
     from hyperspan.render import TypeColours, draw_text, hypergraph_text
 
     colours = TypeColours()
@@ -194,7 +215,7 @@ def text_pieces(sentences: Iterable[Sentence], encode: Any = None) -> Iterator[s
 
 
 def print_text(sentences: Iterable[Sentence], encode: Any = None) -> None:
-    """Draw on the terminal, as wide and as colourful as it is."""
+    """Draw on the terminal, with its width and colours."""
     from rich.text import Text
 
     from hyperspan.render import TypeColours, draw_text, hypergraph_text

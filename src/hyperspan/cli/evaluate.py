@@ -1,4 +1,4 @@
-"""``hyperspan evaluate``: every score of a prediction, its errors, and how it compares to another."""
+"""``hyperspan evaluate``: score a prediction, list its errors, and compare it with another."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from hyperspan.cli.console import (
     say,
     stdout,
 )
-from hyperspan.diagnostics import Diagnostics, OnError
+from hyperspan.diagnostics import Diagnostics, OnError, counted
 from hyperspan.errors import UsageError
 from hyperspan.files import writing
 
@@ -41,39 +41,43 @@ _MAIN_ROWS = {
 
 
 def evaluate(
-    gold: Annotated[Path, typer.Argument(help="The corpus with the right mentions.", show_default=False)],
+    gold: Annotated[Path, typer.Argument(help="The corpus with the gold mentions.", show_default=False)],
     predicted: Annotated[Path, typer.Argument(help="The same corpus with predicted mentions.", show_default=False)],
     format: FromOption = None,
     predicted_format: Annotated[
         str | None,
-        typer.Option("--predicted-from", help="The format of the prediction (and of --compare), if not that of gold."),
+        typer.Option(
+            "--predicted-from", help="The format of the prediction (and of --compare), if different from gold."
+        ),
     ] = None,
     compare: Annotated[
         Path | None,
-        typer.Option("--compare", help="Another system's prediction: test whether the two differ."),
+        typer.Option("--compare", help="Another system's prediction, to test whether the two differ."),
     ] = None,
     errors: Annotated[
         Path | None,
-        typer.Option("--errors", help="Write what is missed, spurious or nearly right: one sentence a line, JSON."),
+        typer.Option(
+            "--errors", help="Write missed, spurious and nearly right mentions as JSON, one sentence per line."
+        ),
     ] = None,
     min_f1: Annotated[
         float | None, typer.Option("--min-f1", help="Exit with 1 if the F1 over all mentions is lower (0 to 1).")
     ] = None,
     calibration: Annotated[
         bool,
-        typer.Option("--calibration", help="Also say whether probabilities hold what they say: a reliability diagram."),
+        typer.Option("--calibration", help="Also print the calibration of probabilities: a reliability diagram."),
     ] = False,
     plot: Annotated[
         Path | None, typer.Option("--plot", help="Draw the diagram of --calibration as .png, .svg or .pdf.")
     ] = None,
-    resamples: Annotated[int, typer.Option("--resamples", min=1, help="How often --compare draws.")] = 10_000,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Which draws --compare makes.")] = 0,
+    resamples: Annotated[int, typer.Option("--resamples", min=1, help="The number of samples for --compare.")] = 10_000,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The random seed for --compare.")] = 0,
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
 ) -> None:
-    """Score predicted mentions: a mention is right when its type and all its parts are.
+    """Score predicted mentions: a mention is right if its type and all its parts are right.
 
-    Both corpora hold the same sentences, paired by document and order. Neither the order of mentions nor duplicates
+    Both corpora must have the same sentences, paired by document and order. The order of mentions and duplicates do not
     matter. Documents are split into sentences; a mention belongs to the sentence in which it starts.
 
     Example: hyperspan evaluate gold.jsonl predicted.jsonl --errors errors.jsonl --min-f1 0.6
@@ -88,7 +92,7 @@ def evaluate(
     check_picture(plot)
     inputs = [gold, predicted, *([] if compare is None else [compare])]
     if errors is not None and any(path.exists() and errors.exists() and path.samefile(errors) for path in inputs):
-        raise UsageError(f"--errors would overwrite {errors}, which is to be read; choose another name")
+        raise UsageError(f"--errors would overwrite {errors}, which is an input; choose another name")
 
     read = _Reader(gold, format, predicted_format or format, on_error.value)
     probs = CalibrationCounter()
@@ -131,7 +135,7 @@ def evaluate(
 
 
 class DuplicatesOnce(Diagnostics):
-    """Takes duplicates as they come: a mention that is there twice counts once."""
+    """Accepts duplicates: a repeated mention counts once."""
 
     def report(self, kind: str, message: str, **place: Any) -> None:
         if kind == "duplicate":
@@ -141,7 +145,7 @@ class DuplicatesOnce(Diagnostics):
 
 
 class _Reader:
-    """Reads gold with one prediction after another, and keeps what was found wrong on either side."""
+    """Reads gold with one prediction after another, and collects the problems of both."""
 
     def __init__(self, gold: Path, format: str | None, predicted_format: str | None, on_error: OnError) -> None:
         self.gold = gold
@@ -164,7 +168,7 @@ class _Reader:
         self.diagnostics.update({self.gold: ours, predicted: theirs})
 
     def tell(self) -> None:
-        """Say what was skipped, and which duplicates were counted once."""
+        """Report what was skipped, and which duplicates were counted once."""
         for path, diagnostics in self.diagnostics.items():
             say.diagnostics(diagnostics)
             if n_duplicates := diagnostics.note_counts["duplicate"]:
@@ -175,7 +179,7 @@ class _Reader:
 def score(
     comparisons: Iterator[Comparison], errors: Path | None = None, probs: CalibrationCounter | None = None
 ) -> tuple[Evaluation, SentenceCounts, Counter[str]]:
-    """Score comparisons and write their errors; return all scores, the counts of each sentence, and kinds of errors."""
+    """Score comparisons and write their errors; return scores, counts by sentence, and kinds of errors."""
     from hyperspan.evaluation import Scorer, SentenceCounts, in_sentences, list_errors
     from hyperspan.text import split_sentences
 
@@ -204,7 +208,8 @@ def _summary_of(kinds: Counter[str], path: Path) -> str:
 
     listed = ", ".join(f"{kinds[kind]:,} {kind}" for kind in KINDS if kinds[kind])
     total = kinds.total() - kinds["sentences"]
-    return f"wrote {total:,} errors in {kinds['sentences']:,} sentences to {path}" + (f": {listed}" if listed else "")
+    wrote = f"wrote {counted(total, 'error')} in {counted(kinds['sentences'], 'sentence')} to {path}"
+    return wrote + (f": {listed}" if listed else "")
 
 
 def print_evaluation(evaluation: Evaluation) -> None:
@@ -221,7 +226,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
 
 
 def print_significance(tested: Significance, predicted: str, other: str) -> None:
-    """Print how two systems differ, and how sure that is."""
+    """Print the differences of two systems, and their significance."""
     from rich.text import Text
 
     found = [tested.differences[key] for key in _MAIN_ROWS.values()]

@@ -1,4 +1,4 @@
-"""``hyperspan experiment``: the tables of the paper, ours beside theirs."""
+"""``hyperspan experiment``: reproduce the tables of the paper, with the published numbers beside ours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hyperspan.experiments import Experiment, Run
     from hyperspan.learning import Record
 
-app = typer.Typer(help="The tables of the paper on your data, ours beside theirs.", no_args_is_help=True)
+app = typer.Typer(help="Reproduce the tables of the paper on your data.", no_args_is_help=True)
 
 ALL = "all"
 _SECONDS_BETWEEN_LINES = 30.0
@@ -34,7 +34,7 @@ _SECONDS_BEFORE_FIRST = 2.0
 
 @app.command("list")
 def list_experiments(json: JsonOption = False) -> None:
-    """List the experiments, and the table of the paper that each of them makes.
+    """List the experiments, and the table of the paper that each of them reproduces.
 
     Example: hyperspan experiment list
     """
@@ -71,50 +71,63 @@ def run(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="A folder for the JSON, page and plot of each; what is there is kept."),
+        typer.Option(
+            "--output", "-o", help="A folder for the JSON, page and plot of each experiment; existing results are kept."
+        ),
     ] = None,
-    again: Annotated[bool, typer.Option("--again", help="Run again what the output folder already has.")] = False,
+    again: Annotated[
+        bool, typer.Option("--again", help="Repeat experiments whose results the output folder already has.")
+    ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Few sentences, iterations and penalties: to see that it works.")
+        bool, typer.Option("--quick", help="Use few sentences, iterations and penalties, as a quick check.")
     ] = False,
     as_published: Annotated[
         bool,
         typer.Option(
             "--as-published",
-            help="The paper's set-up: its features, annotations, clusters of all text, weights from zero.",
+            help="The paper's setup: its features, annotations, clusters of all text, weights initialised to zero.",
         ),
     ] = False,
     types: Annotated[
-        str | None, typer.Option("--types", help="Keep only mentions of these types, with commas between.")
+        str | None, typer.Option("--types", help="Keep only mentions of these types, separated by commas.")
     ] = None,
     l2: Annotated[
         str | None,
-        typer.Option("--l2", help="The penalties λ to choose from, as 0.125,0.25,0.5,1,2 (which is the default)."),
+        typer.Option("--l2", help="The penalties λ to choose from, such as 0.125,0.25,0.5,1,2 (the default)."),
     ] = None,
     max_iterations: Annotated[
-        int | None, typer.Option("--max-iterations", min=1, help="For each training; 100 if not given, quick 12.")
+        int | None,
+        typer.Option(
+            "--max-iterations",
+            min=1,
+            help="The maximum number of iterations in each training; by default 100, or 12 with --quick.",
+        ),
     ] = None,
     max_components: Annotated[
         int, typer.Option("--max-components", min=1, max=5, help="The most parts a mention can have.")
     ] = 3,
     features: Annotated[
-        str, typer.Option("--features", help="A template file, or the name of one of ours: default, published.")
+        str, typer.Option("--features", help="A template file, or the name of a built-in one: default, published.")
     ] = "default",
     clusters: Annotated[Path | None, typer.Option("--clusters", help="Brown clusters: a paths file.")] = None,
-    lexicon: Annotated[Path | None, typer.Option("--lexicon", help="A lexicon by 'hyperspan lexicon build'.")] = None,
+    lexicon: Annotated[
+        Path | None, typer.Option("--lexicon", help="A lexicon file from 'hyperspan lexicon build'.")
+    ] = None,
     annotator: Annotated[
-        str, typer.Option("--annotator", help="Who gives parts of speech and lemmas: none, auto, hanta, spacy, …")
+        str, typer.Option("--annotator", help="What adds parts of speech and lemmas: none, auto, hanta, spacy, …")
     ] = "none",
-    seed: Annotated[int, typer.Option("--seed", help="For whatever is random.")] = 0,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="Only times depend on it.")] = 2,
+    seed: Annotated[int, typer.Option("--seed", help="The random seed.")] = 0,
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
+    ] = 2,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.skip,
     json: JsonOption = False,
 ) -> None:
-    """Run an experiment, or all, and print its table with the published numbers beside ours.
+    """Run one or all experiments, and print their tables with the published numbers beside ours.
 
-    The paper's conclusions are checked one by one. With -o, what is done is kept: an interrupted command goes on where
-    it was. Experiments that the data does not allow are passed over by 'all'.
+    The paper's conclusions are checked one by one. With -o, finished results are kept, so that an interrupted command
+    can be continued. 'all' skips experiments that the data does not allow.
 
     Example: hyperspan experiment run all --data demo --quick -o results
     """
@@ -144,9 +157,8 @@ def run(
     watch = Watch()
     with watch:
         loaded = load(source, settings) if has_data else Data()
-        if loaded.skipped:
-            kinds = ", ".join(f"{count:,} {kind}" for kind, count in loaded.skipped.items())
-            say.warning(f"skipped while reading: {kinds} ('hyperspan check' lists them)")
+        for kind, count in loaded.skipped.items():
+            say.warning(f"skipped while reading: {count:,} {kind}; the first: {loaded.examples[kind]}")
         given = {
             "--data": data,
             "--train": train,
@@ -181,18 +193,18 @@ def run(
 def run_all(
     chosen: list[Experiment], run: Run, given: dict[str, Any], *, prints: bool, goes_on: bool
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """Run experiments one after another; returns their documents, and why others were passed over.
+    """Run experiments one after another; return their results, and the reasons for those skipped.
 
     Parameters
     ----------
     chosen : list of Experiment
     run : Run
     given : dict
-        The options of the command by name, for the record; what is None or False was not given.
+        The options of the command by name, for the record; None or False if not given.
     prints : bool
-        Print the page of each as soon as it is done.
+        Whether to print the page of each as soon as it is done.
     goes_on : bool
-        Pass over an experiment that the data does not allow, instead of refusing.
+        Whether to skip an experiment that the data does not allow instead of raising an error.
     """
     from hyperspan.experiments import NotPossible, page_of, write_document
 
@@ -206,11 +218,11 @@ def run_all(
             if not goes_on:
                 raise
             passed_over[experiment.name] = str(error)
-            say.note(f"{experiment.name} is passed over: {error}")
+            say.note(f"{experiment.name} is skipped: {error}")
             continue
         documents.append(document)
         if was_there:
-            say.info(f"{experiment.name} is there already (--again runs it again)")
+            say.info(f"{experiment.name} has results already (--again repeats it)")
         elif run.folder is not None:
             try:
                 written = write_document(document, experiment, run.folder)
@@ -225,16 +237,15 @@ def run_all(
 
 
 def print_verdicts(documents: list[dict[str, Any]]) -> None:
-    """Print what became of the conclusions, over all experiments."""
-    from hyperspan.experiments.table import VERDICTS
-
+    """Print the verdicts on the conclusions of all experiments."""
+    texts = {True: "hold", False: "do not hold here", None: "are undecided"}
     verdicts = [conclusion["holds"] for document in documents for conclusion in document["conclusions"]]
-    counts = ", ".join(f"{verdicts.count(verdict)} {text}" for verdict, text in VERDICTS.items())
+    counts = ", ".join(f"{verdicts.count(verdict)} {text}" for verdict, text in texts.items())
     typer.echo(f"{len(verdicts)} conclusions in {len(documents)} experiments: {counts}")
 
 
 def command_of(name: str, given: dict[str, Any]) -> str:
-    """Return the command that makes a result again.
+    """Return the command that reproduces a result.
 
     Examples
     --------
@@ -250,7 +261,7 @@ def command_of(name: str, given: dict[str, Any]) -> str:
 
 
 def parse_types(text: str) -> tuple[str, ...]:
-    """Read the names of types with commas between.
+    """Parse the names of types, separated by commas.
 
     Examples
     --------
@@ -259,12 +270,12 @@ def parse_types(text: str) -> tuple[str, ...]:
     """
     types = tuple(dict.fromkeys(name.strip() for name in text.split(",")))
     if not all(types):
-        raise UsageError(f"--types is {text!r}; expected names with commas between, such as Condition,Drug")
+        raise UsageError(f"--types is {text!r}; expected names separated by commas, such as Condition,Drug")
     return types
 
 
 class Watch:
-    """Says on stderr what is being done: one live line on a terminal, else a line now and then."""
+    """Shows progress on stderr: one live line on a terminal, otherwise an occasional line."""
 
     def __init__(self) -> None:
         self._step = ""
@@ -278,7 +289,7 @@ class Watch:
         self._clear()
 
     def say(self, text: str) -> None:
-        """Say which step begins."""
+        """Show the step that begins."""
         self._step = text
         self._begin = self._said = time.monotonic()
         if self._live:
@@ -287,7 +298,7 @@ class Watch:
             say.info(printable(text))
 
     def iteration(self, record: Record) -> None:
-        """Say how far training is, if there is something to watch."""
+        """Show the progress of training, if wanted."""
         now = time.monotonic()
         if self._live:
             if now - self._begin >= _SECONDS_BEFORE_FIRST:

@@ -1,4 +1,4 @@
-"""``hyperspan explain``: why each mention was found, in words."""
+"""``hyperspan explain``: explain in words why each mention was found."""
 
 from __future__ import annotations
 
@@ -14,19 +14,21 @@ from hyperspan.errors import UsageError
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
-    text: Annotated[str, typer.Argument(help="The text itself, or - for stdin.", show_default=False)],
-    top: Annotated[int, typer.Option("--top", min=1, help="How many reasons to give for each mention.")] = 8,
+    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    text: Annotated[str, typer.Argument(help="The text, or - for stdin.", show_default=False)],
+    top: Annotated[int, typer.Option("--top", min=1, help="The number of reasons for each mention.")] = 8,
     decode: DecodeOption = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", min=0.0, max=1.0, help="As probable as a mention must be; as tuned in training."),
+        typer.Option(
+            "--threshold", min=0.0, max=1.0, help="The minimum probability of a mention; the tuned one if not given."
+        ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Say why each mention of a text was found: the features that speak for it and against it, in words.
+    """Explain why each mention of a text was found: the features for it and against it, in words.
 
-    An amount is how much a feature moves the mention's log probability: +0.7 makes it about twice as probable, -0.7
+    An amount is how much a feature changes the mention's log probability: +0.7 makes it about twice as probable, -0.7
     half as probable. A model with a second look gives the reasons of both looks.
 
     Example: hyperspan explain notes.model "Left and right kidneys are enlarged."

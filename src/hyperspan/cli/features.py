@@ -1,4 +1,4 @@
-"""``hyperspan features``: what a model sees of each word of a sentence."""
+"""``hyperspan features``: show the features of each word of a sentence."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LONGEST_FEATURE = 200
 def features(
     sentence: Annotated[str, typer.Argument(help="The sentence, as plain text.", show_default=False)],
     word: Annotated[
-        str | None, typer.Option("--word", help="Only this word: its number, counted from 1, or the word itself.")
+        str | None, typer.Option("--word", help="Only this word: its number, from 1, or the word itself.")
     ] = None,
     templates: Annotated[
         str, typer.Option("--features", help="The templates: default, published, or a template file.")
@@ -29,9 +29,9 @@ def features(
     clusters: Annotated[Path | None, typer.Option("--clusters", help="A file of Brown clusters.")] = None,
     lexicon: Annotated[Path | None, typer.Option("--lexicon", help="A file of semantic categories.")] = None,
     annotator: Annotated[
-        str, typer.Option("--annotator", help="What gives parts of speech and lemmas: none, auto, or a name.")
+        str, typer.Option("--annotator", help="What adds parts of speech and lemmas: none, auto, or a name.")
     ] = "none",
-    section: Annotated[str | None, typer.Option("--section", help="The section that the sentence stands in.")] = None,
+    section: Annotated[str | None, typer.Option("--section", help="The section of the sentence.")] = None,
     note_type: Annotated[str | None, typer.Option("--note-type", help="The type of the note.")] = None,
     json: JsonOption = False,
 ) -> None:
@@ -71,7 +71,7 @@ def explain(
     annotator: str = "none",
     attributes: Mapping[str, Any] | None = None,
 ) -> Explanation:
-    """Return the features of a text taken as one sentence."""
+    """Return the features of a text as one sentence."""
     from hyperspan.features.extraction import Extractor
     from hyperspan.mentions import Sentence
     from hyperspan.text import annotator as annotator_named
@@ -84,7 +84,7 @@ def explain(
 
 
 def table_of(explanation: Explanation, templates: str, word: str | None = None) -> dict[str, Any]:
-    """Return an explanation as plain data, for all words or only some."""
+    """Return an explanation as plain data, for all words or some."""
     chosen = _positions(explanation.tokens, word)
     return {
         "templates": templates,

@@ -1,4 +1,4 @@
-"""What ``predict`` reads: texts and corpora by their paths, and whatever comes on stdin."""
+"""The inputs of ``predict``: texts and corpora by their paths, and stdin."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _CHUNK = 1024 * 1024
 def read_inputs(
     paths: Iterable[Path], format: str | None, diagnostics: Diagnostics, *, keep_gold: bool = False
 ) -> Iterator[Unit]:
-    """Yield what several paths hold, one after another; ``-`` is stdin."""
+    """Yield the units of several paths, one after another; ``-`` is stdin."""
     from hyperspan.corpora.texts import stream_texts
 
     for path in paths:
@@ -31,7 +31,7 @@ def read_inputs(
 def standard_input(
     file: IO[bytes], format: str | None, diagnostics: Diagnostics, *, keep_gold: bool = False
 ) -> Iterator[Unit]:
-    """Yield the units of JSON lines as they come, if they are asked for or begin with one; else one text."""
+    """Yield the units of JSON lines as they arrive, if requested or recognised by the first; otherwise one text."""
     from hyperspan.corpora.files import LARGEST_DOCUMENT, LONGEST_LINE, decode, numbered_lines
     from hyperspan.corpora.format import Item
     from hyperspan.corpora.jsonl import is_object, is_record, stream_records

@@ -1,4 +1,4 @@
-"""``hyperspan lexicon``: semantic lexicons."""
+"""``hyperspan lexicon``: build semantic lexicons."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ from hyperspan.errors import MissingExtraError, UsageError, install_command
 if TYPE_CHECKING:
     from hyperspan.features.lexicon import Lexicon
 
-app = typer.Typer(help="Semantic lexicons: what kind of thing a word is part of.", no_args_is_help=True)
+app = typer.Typer(help="Build semantic lexicons: phrases with their categories.", no_args_is_help=True)
 
 
 @app.command("build")
 def build(
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.", show_default=False)],
     tsv: Annotated[
-        list[Path] | None, typer.Option("--tsv", help="A table of phrase, tab, category. May be given several times.")
+        list[Path] | None, typer.Option("--tsv", help="A table of phrase, tab, category. Can be repeated.")
     ] = None,
     obo: Annotated[
         list[str] | None,
-        typer.Option("--obo", help="A category and its OBO ontology: Disease=mondo.obo. May be given several times."),
+        typer.Option("--obo", help="A category and its OBO ontology: Disease=mondo.obo. Can be repeated."),
     ] = None,
     umls: Annotated[
-        Path | None, typer.Option("--umls", help="A folder with MRCONSO.RRF and MRSTY.RRF of the UMLS.")
+        Path | None, typer.Option("--umls", help="A folder with the UMLS files MRCONSO.RRF and MRSTY.RRF.")
     ] = None,
     packages: Annotated[
         bool | None,
         typer.Option(
             "--packages/--no-packages",
-            help="Whether to take what installed packages have inside; done if no other source is given.",
+            help="Whether to use the terminologies in installed packages; the default if no other source is given.",
         ),
     ] = None,
     json: JsonOption = False,
 ) -> None:
-    """Make a lexicon of phrases and their semantic categories.
+    """Build a lexicon of phrases and their semantic categories.
 
-    Without any source it is made from freely usable terminologies that some packages bring along (the extra
-    "lexicons"); each is named with its licence. A phrase of several sources has the category of the first: tables, then
-    ontologies, the UMLS, packages.
+    Without any source, it is built from free terminologies in some packages (the extra "lexicons"); each is named with
+    its licence. A phrase in several sources gets the category of the first: tables, then ontologies, the UMLS,
+    packages.
 
     Example: hyperspan lexicon build -o lexicon.npz --tsv words.tsv
     """
@@ -77,7 +77,7 @@ def build_lexicon(
     umls: Path | None = None,
     packages: bool = False,
 ) -> tuple[Lexicon, list[str]]:
-    """Make a lexicon of the sources named; return it and the packages that were wanted but are not installed."""
+    """Build a lexicon from the given sources; return it, and the wanted packages that are not installed."""
     from hyperspan.features.lexicon import Lexicon
     from hyperspan.features.lexicon_sources import PACKAGES, obo_entries, tsv_entries, umls_entries
 
@@ -111,7 +111,7 @@ def _progress(sources: list[Iterable[tuple[str, str]]]) -> Iterator[tuple[str, s
 
 
 def parse_obo(text: str) -> tuple[str, Path]:
-    """Read ``CATEGORY=FILE``."""
+    """Parse ``CATEGORY=FILE``."""
     category, sign, file = text.partition("=")
     if not (category and sign and file):
         raise UsageError(f"--obo is {quoted(text)}; expected a category and a file, as in Disease=mondo.obo")
@@ -119,7 +119,7 @@ def parse_obo(text: str) -> tuple[str, Path]:
 
 
 def summary_of(lexicon: Lexicon) -> dict[str, Any]:
-    """Return what was made as plain data."""
+    """Return a summary as plain data."""
     return {
         "phrases": lexicon.n_phrases,
         "categories": list(lexicon.categories),

@@ -1,4 +1,4 @@
-"""The options of ``hyperspan train`` that mean something only where there is an encoder."""
+"""The options of ``hyperspan train`` that only apply with an encoder."""
 
 from __future__ import annotations
 
@@ -18,32 +18,34 @@ def _option(name: str, help: str, **more: Any) -> Any:
 
 
 EncoderOption = Annotated[
-    str | None, _option("--encoder", "A pretrained encoder: its folder, or its name where it can be downloaded.")
+    str | None, _option("--encoder", "A pretrained encoder: its folder, or its name if it can be downloaded.")
 ]
-DeviceOption = Annotated[str, _option("--device", "Where it learns.", metavar="auto|cpu|cuda")]
-EpochsOption = Annotated[int, _option("--epochs", "Go through the training data at most so often.", min=1)]
-BatchSizeOption = Annotated[int, _option("--batch-size", "Sentences of a step.", min=1)]
-EncoderLrOption = Annotated[float, _option("--encoder-lr", "The highest learning rate of the encoder.")]
-HeadLrOption = Annotated[float, _option("--head-lr", "The highest learning rate of what stands on it.")]
-DropoutOption = Annotated[float, _option("--dropout", "The share of a word's vector that is left out.")]
-LayersOption = Annotated[int, _option("--layers", "Words are the mean over so many of the last layers.", min=1)]
+DeviceOption = Annotated[str, _option("--device", "The device for training.", metavar="auto|cpu|cuda")]
+EpochsOption = Annotated[int, _option("--epochs", "The maximum number of passes over the training data.", min=1)]
+BatchSizeOption = Annotated[int, _option("--batch-size", "The number of sentences per step.", min=1)]
+EncoderLrOption = Annotated[float, _option("--encoder-lr", "The peak learning rate of the encoder.")]
+HeadLrOption = Annotated[float, _option("--head-lr", "The peak learning rate of the layers on top of it.")]
+DropoutOption = Annotated[float, _option("--dropout", "The dropout rate on word vectors.")]
+LayersOption = Annotated[
+    int, _option("--layers", "The vector of a word is the mean over this many of the last layers.", min=1)
+]
 ContextOption = Annotated[
     int, _option("--context", "How many words of the neighbouring sentences the encoder also sees.", min=0)
 ]
-PatienceOption = Annotated[int, _option("--patience", "Stop after so many epochs that bring nothing.", min=1)]
+PatienceOption = Annotated[int, _option("--patience", "Stop after this many epochs without improvement.", min=1)]
 PrecisionOption = Annotated[
-    str, _option("--precision", "In what the encoder computes while it learns.", metavar="auto|float32|bfloat16")
+    str, _option("--precision", "The precision of the encoder during training.", metavar="auto|float32|bfloat16")
 ]
-FreezeOption = Annotated[bool, _option("--freeze", "Leave the encoder as it is: learn only what stands on it.")]
+FreezeOption = Annotated[bool, _option("--freeze", "Keep the encoder fixed, and train only the layers on top of it.")]
 SavePrecisionOption = Annotated[
-    str, _option("--save-precision", "In what the model file holds it.", metavar="float32|float16")
+    str, _option("--save-precision", "The precision of the network in the model file.", metavar="float32|float16")
 ]
 
 
 def check_encoder_options(encoder: str | None, options: Mapping[str, Any]) -> None:
-    """Refuse options of an encoder where there is none: they would do nothing.
+    """Raise an error for options of an encoder without one: they would have no effect.
 
-    An encoder that looks like a path must be there.
+    An encoder that looks like a path must exist.
     """
     if encoder is None:
         from hyperspan.recognizer import Recognizer
@@ -51,6 +53,6 @@ def check_encoder_options(encoder: str | None, options: Mapping[str, Any]) -> No
         known = Recognizer().get_params()
         for name, value in options.items():
             if value != known[name]:
-                raise UsageError(f"--{name.replace('_', '-')} needs --encoder: features have no such thing")
+                raise UsageError(f"--{name.replace('_', '-')} needs --encoder: it has no effect with features")
     elif (encoder.startswith((".", "/", "~")) or "\\" in encoder) and not Path(encoder).is_dir():
         raise UsageError(f"there is no folder {encoder!r}; expected an encoder with config.json and tokenizer.json")

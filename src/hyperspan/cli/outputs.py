@@ -1,4 +1,4 @@
-"""What ``predict`` writes: every format of ``convert``, and drawings."""
+"""The outputs of ``predict``: every format of ``convert``, and drawings."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from hyperspan.diagnostics import Diagnostics
+from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.errors import UsageError
 from hyperspan.files import is_stream
 from hyperspan.mentions import Document, Mention, Sentence, Unit, to_characters
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from hyperspan.text import Expander
 
 DRAWINGS = {".txt": "text", ".html": "html", ".htm": "html", ".svg": "svg"}
-"""What is drawn, by suffix."""
+"""The formats of drawings, by suffix."""
 
 HOLD_PHRASES = ("jsonl", "brat")
-"""The formats in which a mention can say what it stands for."""
+"""The formats that can hold the phrase that a mention stands for."""
 
 Result = tuple[Unit, list[Sentence], "list[Prediction]"]
 
@@ -36,7 +36,7 @@ def output_formats() -> tuple[str, ...]:
 
 
 def output_format(output: Path, wanted: str | None) -> str:
-    """Return the format to write: the one that is wanted, else what the suffix says; JSON lines on stdout."""
+    """Return the format to write: the wanted one, or that of the suffix; JSON lines on stdout."""
     from hyperspan.corpora.writing import format_of_output, writable
 
     if wanted is None:
@@ -51,17 +51,17 @@ def output_format(output: Path, wanted: str | None) -> str:
 
 
 class Written:
-    """Passes results on in the shape that is written, and counts them.
+    """Yields results in the form to be written, and counts them.
 
     Parameters
     ----------
     results : iterable of (unit, its sentences, what was found in each)
     keep_gold : bool
-        Keep the mentions that a unit had beside those that were found.
+        Keep the mentions that a unit already has, in addition to those that were found.
     diagnostics : Diagnostics
-        Takes what a format cannot hold.
+        Collects what a format cannot hold.
     expander : Expander, optional
-        Says what each mention stands for.
+        Adds the phrase that each mention stands for.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Written:
         self.counts: Counter[str] = Counter()
 
     def units(self) -> Iterator[Unit]:
-        """Yield units with their mentions, and what else is known of a sentence as keys of JSON lines."""
+        """Yield units with their mentions, and further data of a sentence as keys of JSON lines."""
         from hyperspan.corpora.jsonl import Source
         from hyperspan.corpora.links import links_of
 
@@ -132,9 +132,10 @@ class Written:
         self.counts["mentions"] += n_mentions
 
     def summary(self) -> str:
-        """Say what was found, in a line."""
-        documents = f" of {self.counts['documents']:,} documents" if self.counts["documents"] else ""
-        return f"found {self.counts['mentions']:,} mentions in {self.counts['sentences']:,} sentences{documents}"
+        """Return a one-line summary of what was found."""
+        documents = f" of {counted(self.counts['documents'], 'document')}" if self.counts["documents"] else ""
+        mentions, sentences = (counted(self.counts[f"{what}s"], what) for what in ("mention", "sentence"))
+        return f"found {mentions} in {sentences}{documents}"
 
 
 def _alternatives(unit: Unit, sentence: Sentence, found: Prediction) -> list[dict[str, Any]]:
@@ -153,7 +154,7 @@ def _alternatives(unit: Unit, sentence: Sentence, found: Prediction) -> list[dic
 def write_output(
     written: Written, output: Path, format: str, *, types: tuple[str, ...] = (), overwrite: bool = False
 ) -> None:
-    """Write everything that was found to a file or folder, or to stdout."""
+    """Write the results to a file or folder, or to stdout."""
     from hyperspan import corpora
     from hyperspan.corpora.writing import writable, write_to
 

@@ -26,7 +26,7 @@ from hyperspan.errors import UsageError
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
+    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
     inputs: Annotated[
         list[Path],
         typer.Argument(
@@ -34,43 +34,48 @@ def predict(
             show_default=False,
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write; - is stdout.")] = Path("-"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file or folder to write; - is stdout.")] = Path(
+        "-"
+    ),
     to: Annotated[
         str | None,
         typer.Option(
-            "--format", help=f"What to write, if the suffix of -o does not say it: {', '.join(output_formats())}."
+            "--format",
+            help=f"The output format; derived from the suffix of -o if not given: {', '.join(output_formats())}.",
         ),
     ] = None,
     decode: DecodeOption = None,
     threshold: Annotated[
         float | None,
-        typer.Option("--threshold", min=0.0, max=1.0, help="As probable as a mention must be; as tuned in training."),
+        typer.Option(
+            "--threshold", min=0.0, max=1.0, help="The minimum probability of a mention; the tuned one if not given."
+        ),
     ] = None,
-    top: Annotated[int, typer.Option("--top", min=0, help="Also give so many of the best structures (jsonl).")] = 0,
+    top: Annotated[int, typer.Option("--top", min=0, help="Also write this many of the best outcomes (jsonl).")] = 0,
     keep_gold: Annotated[
         bool,
         typer.Option(
             "--keep-gold",
-            help="Read the mentions of the input too, and keep them beside those that are found, which have a "
-            "probability. Without it annotations are not looked at.",
+            help="Keep the mentions of the input in addition to those that are found, which have a "
+            "probability. By default, existing annotations are not read.",
         ),
     ] = False,
-    workers: Annotated[
-        int, typer.Option("--workers", min=1, help="How many processes share the work, this one among them.")
-    ] = 1,
+    workers: Annotated[int, typer.Option("--workers", min=1, help="The number of processes, including this one.")] = 1,
     expand: ExpandOption = False,
     singular: SingularOption = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a folder that is not empty.")] = False,
     format: Annotated[
         str | None,
-        typer.Option("--from", help=f"The format, if not to be recognised: {', '.join(formats())}, or text."),
+        typer.Option(
+            "--from", help=f"The format; recognised automatically if not given: {', '.join(formats())}, or text."
+        ),
     ] = None,
     on_error: OnErrorOption = OnErrorChoice.error,
 ) -> None:
-    """Find mentions in corpora or in plain text, sentence by sentence.
+    """Find mentions in corpora or in plain text.
 
-    Whatever 'hyperspan convert' writes can be written, and drawings: the suffix of -o decides. On stdout it is JSON
-    lines.
+    The suffix of -o determines the output: any format of 'hyperspan convert', or a drawing. The default on stdout is
+    JSON lines.
 
     Example: hyperspan predict notes.model notes/ -o found.html
     """
@@ -78,10 +83,10 @@ def predict(
 
     chosen = output_format(output, to)
     if top and chosen != "jsonl":
-        raise UsageError(f"--top is {top}, but the format {chosen!r} holds no other structures; expected jsonl")
+        raise UsageError(f"--top is {top}, but the format {chosen!r} cannot hold other outcomes; expected jsonl")
     expanding = expander(expand, singular)
     if expand and chosen not in HOLD_PHRASES:
-        raise UsageError(f"--expand has no place in the format {chosen!r}; expected {' or '.join(HOLD_PHRASES)}")
+        raise UsageError(f"--expand cannot be written in the format {chosen!r}; expected {' or '.join(HOLD_PHRASES)}")
     tell_of_compiling()
     diagnostics = Diagnostics(on_error.value)
     recognizer = Recognizer.load(model)

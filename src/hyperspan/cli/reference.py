@@ -1,4 +1,4 @@
-"""The page about the commands, made from their own help: ``python -m hyperspan.cli.reference docs/cli.md``."""
+"""Generate the command reference from the help texts: ``python -m hyperspan.cli.reference docs/cli.md``."""
 
 from __future__ import annotations
 
@@ -20,21 +20,22 @@ from hyperspan.files import writing
 HEAD = """\
 # The command line
 
-Results go to stdout; progress, notes and warnings to stderr, so a pipe only gets results. `--json` prints exactly one
-JSON document. Bars and colours appear on a terminal only; `NO_COLOR` turns colours off.
+Results go to stdout; progress, notes and warnings go to stderr, so a pipe only gets results. `--json` prints exactly
+one JSON document. Progress bars and colours appear only on a terminal; `NO_COLOR` turns colours off. `python -m
+hyperspan` is the same command, for where `hyperspan` is not on the path.
 
 | exit code | means |
 | --- | --- |
-| 0 | done |
-| 1 | it ran, but what was checked does not hold: `check` found a problem, `--min-f1` or a threshold was not reached |
-| 2 | wrong usage or input; stderr has a sentence that says what and where |
+| 0 | success |
+| 1 | a check failed: `check` found a problem, or `--min-f1` or a threshold was not reached |
+| 2 | wrong usage or input; stderr says what is wrong and where |
 
-A corpus is a file or a folder in any of the [formats](formats.md); the format is recognised, or given with `--from`.
-In a folder the files at the top decide which format it is, or those of its sub-folders if none of them is recognised;
-formats with files for every document are read from sub-folders too. Files or folders named train, dev and test are its
-splits.
+A corpus is a file or a folder in any of the [formats](formats.md); the format is recognised automatically, or given
+with `--from`. The files at the top of a folder decide its format, or the files in its sub-folders if none of them is
+recognised; formats with files for every document are read from sub-folders too. Files or folders named train, dev and
+test are the splits.
 
-This page is made from the commands themselves (`make docs`).
+This page is generated from the help texts of the commands (`make docs`).
 """
 
 
@@ -51,7 +52,7 @@ class Parameter:
 
 
 def page() -> str:
-    """Return the page about all commands, as Markdown."""
+    """Return the reference of all commands, as Markdown."""
     assert app.registered_callback is not None
     assert app.registered_callback.callback is not None
     parts = [HEAD, *_section("hyperspan", app.registered_callback.callback, "hyperspan [OPTIONS] COMMAND …")]
@@ -61,7 +62,7 @@ def page() -> str:
 
 
 def commands(group: typer.Typer, prefix: str = "hyperspan") -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the full name of every command, and what it calls."""
+    """Yield the full name of every command, and its function."""
     for command in group.registered_commands:
         assert command.callback is not None
         yield f"{prefix} {command.name or command.callback.__name__}", command.callback
@@ -91,7 +92,7 @@ def parameters(callback: Callable[..., Any]) -> Iterator[Parameter]:
 
 
 def _names(info: OptionInfo | ArgumentInfo, name: str) -> Iterator[str]:
-    # In Annotated, Typer takes what stands first for a name, but keeps it where the default would be.
+    # In Annotated, Typer treats the first value as a name, but stores it as the default.
     given = [text for text in (info.default, *(info.param_decls or ())) if isinstance(text, str)]
     for text in given or [f"--{name.replace('_', '-')}"]:
         yield from text.split("/")

@@ -1,4 +1,4 @@
-"""``hyperspan select``: which documents to annotate next, and what that would have saved."""
+"""``hyperspan select``: choose documents to annotate next, and simulate what that saves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from hyperspan.cli.console import (
     stdout,
     tell_of_compiling,
 )
-from hyperspan.diagnostics import Diagnostics
+from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.errors import UsageError
 from hyperspan.mentions import Document, Unit
 
@@ -44,60 +44,72 @@ class StrategyChoice(StrEnum):
 
 
 def select(
-    model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
+    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
     pool: Annotated[Path, typer.Argument(help="The documents to choose from: a file or folder.", show_default=False)],
     n: Annotated[
-        int | None, typer.Option("-n", min=1, help="The most documents to choose.", show_default=False)
+        int | None, typer.Option("-n", min=1, help="The maximum number of documents to choose.", show_default=False)
     ] = None,
     words: Annotated[
         int | None,
-        typer.Option("--words", min=1, help="The most words they may have together; of a round, under --simulate."),
+        typer.Option(
+            "--words", min=1, help="The maximum number of words in total; with --simulate, the words per round."
+        ),
     ] = None,
     strategy: Annotated[
         StrategyChoice, typer.Option("--strategy", help="What makes a document worth annotating.")
     ] = StrategyChoice.errors,
     per_word: Annotated[
         bool,
-        typer.Option("--per-word/--per-document", help="Whether errors and entropy count for each word, or in all."),
+        typer.Option("--per-word/--per-document", help="Whether to divide errors and entropy by the number of words."),
     ] = True,
     most_similar: Annotated[
         float,
         typer.Option(
-            "--most-similar", min=0.0, help="Pass over what is at least so similar to another (0 to 1; 2 for nothing)."
+            "--most-similar", min=0.0, help="Skip documents at least this similar to another (0 to 1; 2 to skip none)."
         ),
     ] = 0.5,
     annotated: Annotated[
         Path | None,
-        typer.Option("--annotated", help="A corpus that is annotated already: pass over it, and what is like it."),
+        typer.Option("--annotated", help="A corpus that is already annotated: skip its documents and similar ones."),
     ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Where to write the chosen documents with the model's mentions.", show_default=False
+            "--output",
+            "-o",
+            help="The file or folder for the chosen documents with the model's mentions.",
+            show_default=False,
         ),
     ] = None,
-    to: Annotated[str | None, typer.Option("--to", help="Its format; taken from its suffix if not given.")] = None,
+    to: Annotated[
+        str | None, typer.Option("--to", help="The format of -o; derived from its suffix if not given.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a folder that is not empty.")] = False,
     simulate: Annotated[
         Path | None,
-        typer.Option("--simulate", help="Draw the learning curves of all strategies, scored on this gold corpus."),
+        typer.Option("--simulate", help="Simulate the learning curves of all strategies, scored on this gold corpus."),
     ] = None,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="How often --simulate chooses.")] = 5,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="How often --simulate begins anew.")] = 3,
-    plot: Annotated[Path | None, typer.Option("--plot", help="Write the curves of --simulate as SVG.")] = None,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="The number of rounds of --simulate.")] = 5,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="The number of repetitions of --simulate.")] = 3,
+    plot: Annotated[Path | None, typer.Option("--plot", help="Plot the curves of --simulate as SVG.")] = None,
     max_iterations: Annotated[
-        int | None, typer.Option("--max-iterations", min=1, help="Of each training under --simulate.")
+        int | None,
+        typer.Option(
+            "--max-iterations", min=1, help="The maximum number of iterations in each training with --simulate."
+        ),
     ] = None,
-    threads: Annotated[int, typer.Option("--threads", min=1, help="Results do not depend on it.")] = 2,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Which documents random choice takes.")] = 0,
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
+    ] = 2,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Determines the random choice of documents.")] = 0,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
 ) -> None:
-    """Choose the documents whose annotation a model has most to learn from.
+    """Choose the documents from whose annotation a model can learn the most.
 
-    They are written with the model's mentions and their probabilities, to be corrected. With --simulate the gold
-    mentions of POOL stay covered until they are chosen; models are trained with the settings of MODEL.
+    They are written with the model's mentions and their probabilities, for correction. With --simulate, the gold
+    mentions of POOL stay hidden until they are chosen; models are trained with the settings of MODEL.
 
     Example: hyperspan select notes.model pool/ -n 50 -o next/
     """
@@ -129,7 +141,7 @@ def select(
 
 
 class _Request:
-    """What is asked of a selection."""
+    """The settings of a selection."""
 
     def __init__(
         self,
@@ -155,7 +167,7 @@ class _Request:
     def answer(
         self, candidates: Sequence[Candidate], annotated: Sequence[Candidate]
     ) -> tuple[Selection, list[Uncertainty], list[float]]:
-        """Return what is chosen, how unsure the model is of every document, and what each is worth."""
+        """Return the selection, and the uncertainty and value of every document."""
         from hyperspan.annotation import select, uncertainties, worth
 
         found = list(progress(uncertainties(self.recognizer, candidates), "Looking at documents", len(candidates)))
@@ -243,7 +255,8 @@ def _write(units: Sequence[Unit], output: Path, to: str | None, overwrite: bool,
     say.notes(diagnostics)
     n_mentions = sum(len(unit.mentions) for unit in units)
     n_documents = len({unit.doc for unit in units})
-    say.info(f"wrote {n_documents:,} documents with {n_mentions:,} mentions to correct to {output} ({target.name})")
+    wrote = f"{counted(n_documents, 'document')} with {counted(n_mentions, 'mention')}"
+    say.info(f"wrote {wrote} to correct to {output} ({target.name})")
 
 
 def _print_chosen(record: dict[str, Any]) -> None:
@@ -262,7 +275,7 @@ def _print_chosen(record: dict[str, Any]) -> None:
     n_more = len(record["chosen"]) - _MOST_ROWS
     say.info(
         (f"… and {n_more:,} more\n" if n_more > 0 else "")
-        + f"chose {len(record['chosen']):,} of {record['pool']:,} documents, {record['words']:,} words; passed over "
+        + f"chose {len(record['chosen']):,} of {record['pool']:,} documents, {record['words']:,} words; skipped "
         f"{record['similar']:,} that are too similar and {record['too_long']:,} that did not fit\n"
         f"expected errors are {record['errors_are']}; the entropy is {record['entropy_is']}"
     )

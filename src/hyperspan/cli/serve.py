@@ -1,4 +1,4 @@
-"""``hyperspan serve``: models behind a page and a JSON interface."""
+"""``hyperspan serve``: serve models with a web page and a JSON API."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hyperspan.recognizer import Recognizer
 
 DEMO = "demo"
-"""The name of the model that is trained when none is given."""
+"""The name of the model that is trained if none is given."""
 
 _DEMO_DOCUMENTS = 300
 
@@ -26,48 +26,58 @@ def serve(
         list[Path] | None,
         typer.Argument(
             metavar="MODEL",
-            help="Models by 'hyperspan train'; without any, one is trained on the embedded corpus first.",
+            help="Model files; without any, one is trained on the embedded corpus first.",
             show_default=False,
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option("--host", help="The address to listen at; by default only this machine reaches it.")
+        str, typer.Option("--host", help="The address to listen on; by default only this machine can reach it.")
     ] = ("127.0.0.1"),
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes any that is free.")] = 8765,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="The port; 0 for any free one.")] = 8765,
     open_page: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = False,
     threads: Annotated[
         int | None,
-        typer.Option("--threads", min=1, help="How many pieces of work run at a time; one for each core if not given."),
+        typer.Option("--threads", min=1, help="How many pieces of work run at a time; by default one per core."),
     ] = None,
-    queue: Annotated[int, typer.Option("--queue", min=0, help="How many requests may wait; others get 503.")] = 256,
-    max_body: Annotated[int, typer.Option("--max-body", min=1, help="Bytes of a request.")] = 2_000_000,
-    max_words: Annotated[int, typer.Option("--max-words", min=1, help="Words of a sentence.")] = 2_000,
+    queue: Annotated[
+        int, typer.Option("--queue", min=0, help="How many requests may wait; further ones get status 503.")
+    ] = 256,
+    max_body: Annotated[
+        int, typer.Option("--max-body", min=1, help="The maximum number of bytes in a request.")
+    ] = 2_000_000,
+    max_words: Annotated[
+        int, typer.Option("--max-words", min=1, help="The maximum number of words in a sentence.")
+    ] = 2_000,
     max_explained: Annotated[
-        int, typer.Option("--max-explained", min=1, help="Words of a sentence to be explained.")
+        int, typer.Option("--max-explained", min=1, help="The maximum number of words in a sentence to explain.")
     ] = 200,
     max_seconds: Annotated[
-        float, typer.Option("--max-seconds", min=0.001, help="Seconds that a request may take.")
+        float, typer.Option("--max-seconds", min=0.001, help="The maximum number of seconds for a request.")
     ] = 30.0,
     max_memory: Annotated[
-        int, typer.Option("--max-memory", min=1, help="Megabytes that a piece of work may take beside the models.")
+        int,
+        typer.Option(
+            "--max-memory", min=1, help="The maximum number of megabytes for a piece of work in addition to the models."
+        ),
     ] = 2_000,
     max_connections: Annotated[
-        int, typer.Option("--max-connections", min=1, help="Clients that may be connected at a time.")
+        int, typer.Option("--max-connections", min=1, help="The maximum number of clients connected at a time.")
     ] = 1_000,
     token: Annotated[
         str | None,
         typer.Option(
             "--token",
             envvar="HYPERSPAN_TOKEN",
-            help="What clients must show to be answered. If others can reach the server, one is made if not given.",
+            help="The token that clients must present. If other machines can reach the server and none is "
+            "given, one is generated.",
             show_default=False,
         ),
     ] = None,
     insecure: Annotated[
-        bool, typer.Option("--insecure", help="Let whoever can reach the server use the models, without a token.")
+        bool, typer.Option("--insecure", help="Let anyone who can reach the server use the models, without a token.")
     ] = False,
 ) -> None:
-    """Serve models: a page to try them out at /, and JSON for programs, listed at /docs.
+    """Serve models: a page to try them at /, and a JSON API for programs, documented at /docs.
 
     Example: hyperspan serve notes.model --port 8080 --open
     """
@@ -90,14 +100,14 @@ def serve(
         **({} if threads is None else {"threads": threads}),
     )
     if token is not None:
-        Token(token)  # is it one?
+        Token(token)  # raises an error if it is not valid
         if insecure:
             raise UsageError("--token and --insecure were both given; choose one of them")
     opened = open_socket(host, port)
     recognizers = _loaded(names) if names else {DEMO: demo_model()}
     if token is None and not is_local(opened):
         if insecure:
-            say.warning("whoever can reach this machine can use the models: --insecure asks for no token")
+            say.warning("anyone who can reach this machine can use the models: --insecure requires no token")
         else:
             token = new_token()
             typer.echo(f"Token: {token}", err=True)
@@ -111,7 +121,7 @@ def serve(
 
 
 def names_of(paths: Sequence[Path]) -> dict[str, Path]:
-    """Return model files by name: that of the file without suffix, or with it where others have the same.
+    """Return model files by name: the file name without its suffix, with as much of the path as distinguishes it.
 
     Examples
     --------
@@ -137,7 +147,7 @@ def _loaded(names: dict[str, Path]) -> dict[str, Recognizer]:
 
 
 def demo_model() -> Recognizer:
-    """Train on the embedded corpus, and say how far it is."""
+    """Train on the embedded corpus, and show the progress."""
     from hyperspan.cli.demo import MAX_ITERATIONS
     from hyperspan.cli.train import Watch
     from hyperspan.corpora import demo

@@ -1,4 +1,4 @@
-"""``hyperspan show``: what a model is."""
+"""``hyperspan show``: show a model's settings, scores and strongest features."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from hyperspan.cli.train import rescoring_lines
 
 
 def show(
-    model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
-    top: Annotated[int, typer.Option("--top", min=0, help="How many features to show for each edge.")] = 5,
+    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
+    top: Annotated[int, typer.Option("--top", min=0, help="The number of features to show for each edge.")] = 5,
     corpus: Annotated[
         Path | None,
-        typer.Option("--names-from", help="A corpus whose features give names to the model's hashes."),
+        typer.Option("--names-from", help="A corpus with names for the model's hashed features."),
     ] = None,
     json: JsonOption = False,
 ) -> None:
     """Show a model's settings, scores and strongest features.
 
-    A model holds the names of the 20 strongest features of each edge, and hashes of the others; a corpus in which they
-    occur, such as the training data, gives names to all (--names-from).
+    A model has the names of the 20 strongest features of each edge, and hashes of the others; a corpus in which they
+    occur, such as the training data, provides the names of all (--names-from).
 
     Example: hyperspan show notes.model --top 10
     """
@@ -38,7 +38,7 @@ def show(
         return
     console = stdout()
     for name, value in summary.items():
-        if name not in ("strongest", "training_log", "dev_scores", "templates", "rescoring", "rescorer"):
+        if name not in _NOT_IN_ONE_LINE:
             console.print(f"{name.replace('_', ' '):20} {printable(_shown(value))}", markup=False)
     if summary["rescoring"]:
         for line in rescoring_lines(summary["rescoring"]):
@@ -58,6 +58,10 @@ def show(
         console.print(f"\n{printable(label)}", style="bold", markup=False)
         for feature in features:
             console.print(f"  {feature['weight']:+8.3f}  {printable(feature['feature'])}", markup=False)
+
+
+_NOT_IN_ONE_LINE = ("strongest", "training_log", "dev_scores", "templates", "rescoring", "rescorer", "threshold_curve")
+"""Of these some have lines of their own, and others are for --json; `hyperspan threshold` draws the curve."""
 
 
 def _shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""``hyperspan stats``: the paper's data table for any corpus."""
+"""``hyperspan stats``: print corpus statistics, as in the data table of the paper."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def stats(
 ) -> None:
     """Count sentences, mentions by parts, overlaps and gaps.
 
-    A document without sentences of its own counts as one sentence; parts are counted as annotated.
+    A document that is not split into sentences counts as one sentence; parts are counted as annotated.
 
     Example: hyperspan stats notes/ --discontiguous-only
     """
@@ -66,7 +66,7 @@ def stats(
 
 
 def table_of(units: Iterable[Unit]) -> dict[str, Any]:
-    """Count a corpus, and each of its splits under ``"splits"`` if it has any."""
+    """Count a corpus, and each of its splits, if any, under ``"splits"``."""
     from hyperspan.corpora.splitting import SPLITS
     from hyperspan.corpora.statistics import Statistics
     from hyperspan.text import tokenize

@@ -1,4 +1,4 @@
-"""``hyperspan threshold``: precision, recall and F1 by threshold, and which threshold to take."""
+"""``hyperspan threshold``: print precision, recall and F1 by threshold, and choose a threshold."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ _WIDTH = 40
 
 
 def threshold(
-    model: Annotated[Path, typer.Argument(help="A model by 'hyperspan train'.", show_default=False)],
+    model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
     corpus: Annotated[
         Path,
         typer.Argument(metavar="DEV", help="Development data: a corpus with gold mentions.", show_default=False),
     ],
     precision: Annotated[
-        float | None, typer.Option("--precision", help="Take the lowest threshold with this precision (0 to 1).")
+        float | None, typer.Option("--precision", help="Choose the lowest threshold with this precision (0 to 1).")
     ] = None,
     recall: Annotated[
-        float | None, typer.Option("--recall", help="Take the highest threshold with this recall (0 to 1).")
+        float | None, typer.Option("--recall", help="Choose the highest threshold with this recall (0 to 1).")
     ] = None,
     beta: Annotated[
         float,
@@ -49,11 +49,11 @@ def threshold(
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,
 ) -> None:
-    """Print precision, recall and F1 by threshold, and the threshold to take.
+    """Print precision, recall and F1 by threshold, and the best threshold.
 
-    Without --precision or --recall it is the one that training would take: the one with the best F score, drawn towards
-    what is best for calibrated probabilities, half of F1, by as much as the data leave open. The exit code is 1 if no
-    threshold has the precision or recall that is asked for.
+    Without --precision or --recall, it is the one that training would choose: the one with the best F score, shrunk
+    towards the best one for calibrated probabilities (half of F1) if the data is scarce. The exit code is 1 if no
+    threshold has the wanted precision or recall.
 
     Example: hyperspan threshold notes.model notes/dev.jsonl --precision 0.9 --set
     """
@@ -101,7 +101,7 @@ def _check(precision: float | None, recall: float | None, beta: float) -> None:
 
 
 def choose(curve: ThresholdCurve, precision: float | None, recall: float | None, beta: float) -> float | None:
-    """Return the threshold that is asked for, or None if there is none."""
+    """Return the wanted threshold, or None if there is none."""
     if precision is not None:
         return curve.at_precision(precision)
     if recall is not None:
@@ -110,7 +110,7 @@ def choose(curve: ThresholdCurve, precision: float | None, recall: float | None,
 
 
 def plotted(curve: ThresholdCurve, chosen: float | None) -> str:
-    """Return a table with a plot beside it: a line for every fifth threshold, and one for the chosen one."""
+    """Return a table with a plot: a line for every fifth threshold, and one for the chosen one."""
     rows = [row for row in curve.rows() if round(100 * row["threshold"]) % _STEP == 0 or row["threshold"] == chosen]
     head = f"  threshold  precision  recall     F1  0{'P precision  R recall  F F1':^{_WIDTH - 1}}1"
     return "\n".join([head, *(_line(row, row["threshold"] == chosen) for row in rows)])

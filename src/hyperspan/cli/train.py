@@ -1,4 +1,4 @@
-"""``hyperspan train``: learn from an annotated corpus."""
+"""``hyperspan train``: train a model on an annotated corpus."""
 
 from __future__ import annotations
 
@@ -71,40 +71,49 @@ def train(
     ] = None,
     structure: StructureOption = "shared",
     max_components: MaxComponentsOption = 3,
-    l2: Annotated[str, typer.Option("--l2", help="The penalty on weights: a number, or auto.")] = "1.0",
+    l2: Annotated[str, typer.Option("--l2", help="The L2 penalty on weights: a number, or auto.")] = "1.0",
     distribution: DistributionOption = "encodings",
-    max_iterations: Annotated[int, typer.Option("--max-iterations", min=1, help="Stop after so many.")] = 500,
+    max_iterations: Annotated[
+        int, typer.Option("--max-iterations", min=1, help="The maximum number of iterations.")
+    ] = 500,
     types: Annotated[
-        str | None, typer.Option("--types", help="The types to learn, with commas between them; all if not given.")
+        str | None, typer.Option("--types", help="The types to learn, separated by commas; all if not given.")
     ] = None,
     features: Annotated[
-        str, typer.Option("--features", help="A template file, or the name of one of ours: default, published.")
+        str, typer.Option("--features", help="A template file, or the name of a built-in one: default, published.")
     ] = "default",
     clusters: Annotated[Path | None, typer.Option("--clusters", help="Brown clusters: a paths file.")] = None,
-    lexicon: Annotated[Path | None, typer.Option("--lexicon", help="A lexicon by 'hyperspan lexicon build'.")] = None,
+    lexicon: Annotated[
+        Path | None, typer.Option("--lexicon", help="A lexicon file from 'hyperspan lexicon build'.")
+    ] = None,
     annotator: Annotated[
-        str, typer.Option("--annotator", help="Who gives parts of speech and lemmas: none, auto, hanta, spacy, …")
+        str, typer.Option("--annotator", help="What adds parts of speech and lemmas: none, auto, hanta, spacy, …")
     ] = "none",
-    threads: Annotated[int, typer.Option("--threads", min=1, help="Results do not depend on it.")] = 2,
-    seed: Annotated[int, typer.Option("--seed", help="For whatever is random.")] = 0,
+    threads: Annotated[
+        int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
+    ] = 2,
+    seed: Annotated[int, typer.Option("--seed", help="The random seed.")] = 0,
     rescore: Annotated[
         RescoreChoice,
-        typer.Option("--rescore", help="A second look at whole mentions: auto keeps it if it helps."),
+        typer.Option("--rescore", help="Train a second look at whole mentions; auto keeps it if it helps."),
     ] = RescoreChoice.off,
     dev_every: Annotated[
-        int, typer.Option("--dev-every", min=0, help="Score the development data every so many iterations.")
+        int,
+        typer.Option("--dev-every", min=0, help="Score the development data every N iterations; 0 for never."),
     ] = 0,
     log: Annotated[Path | None, typer.Option("--log", help="Write a JSON line for every iteration.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the checkpoint of an earlier run.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint of an earlier run.")] = False,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
     longest_part: Annotated[
         int | None,
-        typer.Option("--longest-part", min=1, help="For segments: words of a part; from the data if not given."),
+        typer.Option(
+            "--longest-part", min=1, help="For segments: the most words of a part; from the data if not given."
+        ),
     ] = None,
     longest_gap: Annotated[
         int | None,
-        typer.Option("--longest-gap", min=1, help="For segments: words of a gap; from the data if not given."),
+        typer.Option("--longest-gap", min=1, help="For segments: the most words of a gap; from the data if not given."),
     ] = None,
     json: JsonOption = False,
     encoder: EncoderOption = None,
@@ -121,9 +130,10 @@ def train(
     freeze: FreezeOption = False,
     save_precision: SavePrecisionOption = "float32",
 ) -> None:
-    """Learn from an annotated corpus and write a model.
+    """Train a model on an annotated corpus.
 
-    A folder with train and dev files brings its own development data. Ctrl-C and SIGTERM save; --resume goes on.
+    A folder with train and dev files has its own development data. Ctrl-C and SIGTERM save a checkpoint; --resume
+    continues.
 
     Example: hyperspan train notes/train.jsonl --dev notes/dev.jsonl -o notes.model
     """
@@ -171,7 +181,7 @@ def train(
         longest_gap=longest_gap,
         types=None if types is None else [name.strip() for name in types.split(",") if name.strip()],
     )
-    # What cannot be replaced, such as /dev/null, has no place beside it either.
+    # A path that cannot be replaced, such as /dev/null, cannot have a checkpoint beside it either.
     checkpoint = None if is_stream(output) else output.with_name(f"{output.name}.checkpoint")
     try:
         with locked(output), _progress(max_iterations, log, resume) as watch, _interruptible(watch):
@@ -185,9 +195,9 @@ def train(
             )
     except Interrupted as interrupted:
         if checkpoint is None:
-            say.info(f"{interrupted}. Nothing was written: {output} has no place for a checkpoint beside it.")
+            say.info(f"{interrupted}. Nothing was written: there cannot be a checkpoint beside {output}.")
         else:
-            say.info(f"{interrupted}. Go on with the same command and --resume ({checkpoint} was written).")
+            say.info(f"{interrupted}. Continue with the same command and --resume ({checkpoint} was written).")
         raise typer.Exit(128 + (watch.signal or signal.SIGINT)) from None
     recognizer.save(output)
     sizes = recognizer.scorer_.describe()
@@ -221,7 +231,7 @@ def _penalty(text: str) -> Any:
 
 
 def _check_output(output: Path) -> None:
-    """Find out before training whether a model can be written there."""
+    """Check before training whether a model can be written there."""
     if output.is_dir():
         raise UsageError(f"{output} is a folder; expected the name of a file to write")
     try:
@@ -229,7 +239,7 @@ def _check_output(output: Path) -> None:
         with tempfile.TemporaryFile(dir=output.parent):
             pass
     except OSError as error:
-        raise UsageError(f"cannot write {output}: {error.strerror}. Choose another place with -o") from None
+        raise UsageError(f"cannot write {output}: {error.strerror}. Choose another location with -o") from None
 
 
 def _read(path: Path, format: str | None, diagnostics: Diagnostics) -> list[Sentence]:
@@ -240,7 +250,7 @@ def _read(path: Path, format: str | None, diagnostics: Diagnostics) -> list[Sent
 
 
 def _read_training(path: Path, format: str | None, diagnostics: Diagnostics) -> tuple[list[Sentence], list[Sentence]]:
-    """Return training and development sentences: of a corpus with splits, those; else everything and nothing."""
+    """Return training and development sentences: those of a corpus with splits; otherwise all sentences and none."""
     sentences = _read(path, format, diagnostics)
     splits = {sentence.split for sentence in sentences}
     if path.is_dir() and "train" in splits:
@@ -260,12 +270,12 @@ def _say_summary(summary: dict[str, Any]) -> None:
         )
     if not summary["threshold_tuned"]:
         say.note(
-            f"the threshold {summary['threshold']:g} is a fallback, for want of development data with mentions: give "
-            f"some with --dev, or tune it later: hyperspan threshold {summary['model']} DEV --set"
+            f"the threshold {summary['threshold']:g} is a fallback, because there is no development data with "
+            f"mentions: give some with --dev, or tune it later: hyperspan threshold {summary['model']} DEV --set"
         )
     say.info(f"{summary['iterations']} iterations; {summary['stopped']}")
     if summary["left_out"]:
-        say.info(f"{summary['left_out']:,} training mentions cannot be written in this structure and were left out")
+        say.info(f"{summary['left_out']:,} training mentions cannot be encoded in this structure and were left out")
     if summary["rescoring"]:
         for line in rescoring_lines(summary["rescoring"]):
             say.info(line)
@@ -288,11 +298,11 @@ SIZES = (
     "calibration_error_before",
     "calibration_error",
 )
-"""What is told of a scorer after training, where it has it."""
+"""The data of a scorer that is printed after training, if it has it."""
 
 
 def rescoring_lines(rescoring: Mapping[str, Any]) -> Iterator[str]:
-    """Say what a second look changed, and how many of the mentions it could see at all."""
+    """Describe what a second look changed, and how many of the mentions were candidates at all."""
     where = "dev" if rescoring["measured_on"] == "dev" else "training data, cross-validated"
     yield (
         f"second look {'kept' if rescoring['kept'] else 'not kept'}: F1 {rescoring['f1_without']:.3f} without it, "
@@ -306,7 +316,7 @@ def rescoring_lines(rescoring: Mapping[str, Any]) -> Iterator[str]:
 
 
 class Watch:
-    """Takes the records of training: shows one live line, writes the log, and passes on the wish to stop."""
+    """Receives the records of training: shows one live line, writes the log, and passes on a request to stop."""
 
     def __init__(self, max_iterations: int, log: IO[str] | None) -> None:
         self.wants_stop = False
@@ -334,7 +344,7 @@ class Watch:
         return self.wants_stop
 
     def close(self) -> None:
-        """End the live line."""
+        """Finish the live line."""
         if self._live:
             sys.stderr.write("\r\x1b[2K")
             sys.stderr.flush()
@@ -352,10 +362,10 @@ def _progress(max_iterations: int, log: Path | None, resume: bool) -> Iterator[W
 
 @contextmanager
 def _interruptible(watch: Watch) -> Iterator[None]:
-    """Let the first Ctrl-C end training after the current iteration, and the second end it at once.
+    """Make the first Ctrl-C stop training after the current iteration, and the second at once.
 
-    So do the signals by which schedulers and containers end a process, or a terminal that is closed; not those that
-    somebody chose to ignore (nohup).
+    The same applies to the signals by which schedulers and containers stop a process, or when a terminal is closed,
+    unless they are ignored (nohup).
     """
 
     def stop(number: int, frame: object) -> None:
@@ -370,7 +380,7 @@ def _interruptible(watch: Watch) -> Iterator[None]:
         before = {each: signal.getsignal(each) for each in caught if signal.getsignal(each) is not signal.SIG_IGN}
         for each in before:
             signal.signal(each, stop)
-    except ValueError:  # not in the main thread: nothing to catch
+    except ValueError:  # outside the main thread there are no signals
         yield
         return
     try:

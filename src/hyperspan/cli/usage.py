@@ -1,4 +1,4 @@
-"""Usage lines as people know them: ``hyperspan predict [OPTIONS] MODEL INPUT``, and flags without a type."""
+"""Plain usage lines such as ``hyperspan predict [OPTIONS] MODEL INPUT``, and flags without a type."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Plain:
         return option
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return what stands behind the name of the command in the usage line."""
+        """Return what follows the name of the command in the usage line."""
         pieces = [self.options_metavar] if self.options_metavar else []
         for parameter in self.params:
             if isinstance(parameter, TyperArgument):
@@ -40,19 +40,19 @@ class _Plain:
 
 
 class PlainCommand(_Plain, TyperCommand):
-    """A command whose help is plain."""
+    """A command with plain help."""
 
 
 class PlainGroup(_Plain, TyperGroup):
-    """Commands whose help is plain."""
+    """A group of commands with plain help."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Return what stands behind the name of the command in the usage line."""
+        """Return what follows the name of the command in the usage line."""
         return [*super().collect_usage_pieces(ctx), "COMMAND …"]
 
 
 def make_plain(app: typer.Typer) -> None:
-    """Let an application and all its commands have plain help."""
+    """Give an application and all its commands plain help."""
     app.info.cls = PlainGroup
     for command in app.registered_commands:
         command.cls = PlainCommand

@@ -1,1 +1,1 @@
-"""Helpers for compiled kernels, which know nothing of structures: vectors, exponentials, prefetching."""
+"""Helpers for compiled kernels, independent of structures: vectors, exponentials, prefetching."""

@@ -1,15 +1,16 @@
-"""exp of many numbers at once: a loop without calls, which the compiler turns into vector instructions."""
+"""Compute exp of many numbers at once, in a loop without calls that the compiler can vectorise."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
-import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import config, types
 from numba.extending import intrinsic
+
+from hyperspan.compiled.kernel import kernel
 
 _PER_LOG_2 = 1.0 / math.log(2.0)
 _LOG_2_HIGH = float.fromhex("0x1.62e42feep-1")
@@ -24,7 +25,7 @@ _T2, _T3, _T4, _T5, _T6, _T7, _T8, _T9, _T10, _T11, _T12, _T13 = (1.0 / math.fac
 
 
 def _scaled(typing_context: Any, value: Any, power: Any) -> Any:
-    """Return a number times two to the integer in the lowest bits of another: it is added to the exponent."""
+    """Return a number times 2^k, where k is the integer in the lowest bits of another: k is added to the exponent."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         integer = ir.IntType(64)
@@ -35,15 +36,17 @@ def _scaled(typing_context: Any, value: Any, power: Any) -> Any:
 
 
 def _scaled_plain(value: float, power: float) -> float:
-    return float(np.ldexp(value, int(power - _ROUND)))  # inf where it is too large, as sums that are given up may be
+    return float(
+        np.ldexp(value, int(power - _ROUND))
+    )  # inf if it is too large, which can happen in sums that are given up
 
 
 scaled: Any = _scaled_plain if vars(config)["DISABLE_JIT"] else intrinsic(_scaled)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel(fastmath={"contract"})
 def exp_kernel(values, n_values):
-    """Replace the first numbers, from -700 to 700, by their exp, to within two units of the last place, and -inf by 0.
+    """Replace the first ``n_values`` numbers, -700 to 700, by their exp, to two units in the last place; -inf by 0.
 
     exp(x) = 2^k exp(x - k log 2) with the integer k for which the rest is smallest, at most 0.35; the second factor
     by its Taylor series, the first by adding k to the exponent.

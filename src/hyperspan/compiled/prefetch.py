@@ -1,23 +1,24 @@
-"""Ask for memory before it is needed: where it lies far apart, waiting for it takes most of the time."""
+"""Prefetch memory before it is needed: for scattered accesses, waiting takes most of the time."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numba
 from llvmlite import ir
 from numba.core import cgutils, config, types
 from numba.extending import intrinsic
 
+from hyperspan.compiled.kernel import inlined
+
 AHEAD = 12
-"""How many steps before its use memory is asked for."""
+"""How many steps ahead of its use memory is prefetched."""
 
 _READ, _KEEP, _DATA = 0, 3, 1
 _NUMBERS_A_LINE = 16
 
 
 def _prefetch(typing_context: Any, array: Any, place: Any) -> Any:
-    """Ask for the memory in which an array's place (counted as if it were flat) stands; nothing else happens."""
+    """Prefetch the memory at a flat index of an array; this has no other effect."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
@@ -33,15 +34,15 @@ def _prefetch(typing_context: Any, array: Any, place: Any) -> Any:
 
 
 def _nothing(array: Any, place: int) -> None:
-    """Stand in for `prefetch` where the compiler is off."""
+    """Replaces `prefetch` if the compiler is off."""
 
 
 prefetch: Any = _nothing if vars(config)["DISABLE_JIT"] else intrinsic(_prefetch)
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@inlined
 def prefetch_numbers(array, place, n_numbers):
-    """Ask for some numbers one after another; for more than a few lines of memory the machine goes on by itself."""
+    """Prefetch consecutive numbers; beyond a few cache lines, the hardware prefetches by itself."""
     prefetch(array, place)
     prefetch(array, place + _NUMBERS_A_LINE)
     if n_numbers > 2 * _NUMBERS_A_LINE:

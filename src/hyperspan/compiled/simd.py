@@ -1,8 +1,8 @@
-"""Eight numbers as one value: sums of eight sentences (or types) side by side, one in each SIMD lane.
+"""SIMD vectors of eight numbers: sums over eight sentences (or types) side by side, one in each lane.
 
-Kernels written with `load` and `store` run in two forms, chosen by the array they are given. An array of shape
-(n_cells, 8) holds eight numbers in a cell: they are loaded as a vector, and ``+`` and ``*`` are vector instructions. An
-array of shape (n_cells,) holds one. Without the compiler a vector is a row of NumPy's.
+Kernels written with `load` and `store` have two forms, selected by the array argument. An array of shape (n_cells, 8)
+holds eight numbers in a cell: they are loaded as a vector, and ``+`` and ``*`` are vector instructions. An array of
+shape (n_cells,) holds one. Without the compiler a vector is a row of NumPy's.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numba.core.typing.templates import ConcreteTemplate, infer_global, signatur
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
 SIMD = 8
-"""How many numbers a vector has: as many of double precision as the widest vectors there are."""
+"""The numbers in a vector: as many doubles as the widest hardware vectors have."""
 
 _FLAGS = ("contract", "nsz")  # multiply-adds may be fused; -inf and NaN keep their meaning
 _LLVM = ir.VectorType(ir.DoubleType(), SIMD)
@@ -66,7 +66,7 @@ def _value_type(array: Any) -> Any:
 
 
 def _load(typing_context: Any, array: Any, cell: Any) -> Any:
-    """Return what is in a cell."""
+    """Return the content of a cell."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load(_cell(context, builder, signature.args[0], *arguments), align=8)
@@ -75,7 +75,7 @@ def _load(typing_context: Any, array: Any, cell: Any) -> Any:
 
 
 def _store(typing_context: Any, array: Any, cell: Any, value: Any) -> Any:
-    """Put something into a cell."""
+    """Store a value in a cell."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.store(arguments[2], _cell(context, builder, signature.args[0], *arguments[:2]), align=8)
@@ -85,7 +85,7 @@ def _store(typing_context: Any, array: Any, cell: Any, value: Any) -> Any:
 
 
 def _zero(typing_context: Any, array: Any) -> Any:
-    """Return zero, as a number or a vector of them, as the array holds it."""
+    """Return zero, as a number or a vector, depending on the array."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return cgutils.get_null_value(context.get_value_type(signature.return_type))
@@ -103,7 +103,7 @@ def _get(typing_context: Any, array: Any, cell: Any, lane: Any) -> Any:
 
 
 def _put(typing_context: Any, array: Any, cell: Any, lane: Any, value: Any) -> Any:
-    """Put a number into one lane of a cell."""
+    """Store a number in one lane of a cell."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         builder.store(arguments[3], _number(context, builder, signature.args[0], *arguments[:3]))

@@ -1,6 +1,6 @@
-"""Compiling is a cost that users pay once: it is told while it happens, and left out of estimates.
+"""Measure compile time: users pay it once, so it is reported when it happens and left out of estimates.
 
-Numba compiles a kernel the first time it is called on a machine and keeps it on the disk.
+Numba compiles a kernel when it is first called on a machine, and caches it on disk.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from numba.core import event
 
 
 class CompileWatch(event.Listener):
-    """Adds up the time that compiling takes, and says once that it begins.
+    """Measures the time of compiling, and reports once that it begins.
 
     Attributes
     ----------
     seconds : float
-        How long kernels were compiled since the watch began, whichever thread did it.
+        The total compile time since the watch began, in all threads.
     tell : callable, optional
         Called without arguments when the first kernel is compiled.
     """
@@ -30,14 +30,14 @@ class CompileWatch(event.Listener):
         self._begun: list[float] = []
 
     def on_start(self, event: Any) -> None:
-        """Note when a kernel begins; those that it calls are compiled meanwhile."""
+        """Record when a kernel's compilation begins; the kernels that it calls are compiled within."""
         self._begun.append(time.perf_counter())
         if self.tell is not None:
             tell, self.tell = self.tell, None
             tell()
 
     def on_end(self, event: Any) -> None:
-        """Count the time of a kernel that no other called."""
+        """Count the compile time of an outermost kernel."""
         begun = self._begun.pop()
         if not self._begun:
             self.seconds += time.perf_counter() - begun
@@ -45,7 +45,7 @@ class CompileWatch(event.Listener):
 
 @lru_cache(maxsize=1)
 def compile_watch() -> CompileWatch:
-    """Return the watch of this process, which begins when it is first asked for."""
+    """Return the watch of this process, which begins with the first call."""
     watch = CompileWatch()
     event.register("numba:compile", watch)
     return watch

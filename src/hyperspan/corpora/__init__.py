@@ -1,4 +1,4 @@
-"""Corpora in every format our users have: one small module a format, recognised automatically or named.
+"""Read and write corpora in many formats: one module per format, recognised automatically or named.
 
 Examples
 --------

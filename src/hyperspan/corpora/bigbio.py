@@ -1,9 +1,9 @@
 """BigBIO rows: the knowledge-base schema of the BigScience biomedical datasets, as JSON, JSON lines or Parquet.
 
 A row is a document: passages with their offsets, entities with lists of offsets and texts, events, relations and
-coreferences. Offsets count characters of the passages put together, where what lies between two is blank. The trigger
-of an event becomes a mention of its type, as in brat; coreferences become equivalences. Rows are read, datasets are not
-loaded: whoever has a row as a dictionary calls `document_of_row`, and `row_of` for the way back.
+coreferences. Offsets count characters of the joined passages; anything between two passages is blank. The trigger of an
+event becomes a mention of the event's type, as in brat; coreferences become equivalences. This module reads rows and
+does not load datasets: use `document_of_row` for a row that is a dictionary, and `row_of` for the way back.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _rows(path: Path, diagnostics: Diagnostics) -> Iterator[tuple[int | None, An
     except orjson.JSONDecodeError as error:
         diagnostics.report("not-json", f"the file is not JSON: {error}", path=str(path), line=error.lineno)
         return
-    # Besides a list of rows there are single rows, and objects that have the rows of each split.
+    # A file may hold a list of rows, a single row, or an object with the rows of each split.
     if isinstance(content, dict) and "passages" not in content:
         content = [row for rows in content.values() for row in (rows if isinstance(rows, list) else [rows])]
     yield from ((None, row) for row in (content if isinstance(content, list) else [content]))
@@ -90,18 +90,18 @@ def document_of_row(
     line: int | None = None,
     name: str = "",
 ) -> Document:
-    """Return the document that a row is.
+    """Convert a row to a document.
 
     Parameters
     ----------
     row : mapping
-        As ``datasets`` gives it, or read from JSON.
+        A row from ``datasets``, or read from JSON.
     diagnostics : Diagnostics, optional
-        Takes what is wrong with entities; raises at the first defect if not given.
+        Collects the problems with entities. If not given, the first one raises an error.
     path, line
-        Where the row stands, for messages.
+        Where the row is, for messages.
     name : str
-        What a row without an id is called.
+        The name of a row without an id.
 
     Examples
     --------
@@ -117,12 +117,14 @@ def document_of_row(
     diagnostics = diagnostics or Diagnostics()
     before = diagnostics.total
     if not isinstance(row, Mapping) or "passages" not in row:
-        raise Malformed(f"{quoted(row)} is no row of BigBIO; expected an object with 'passages'")
+        raise Malformed(f"{quoted(row)} is not a BigBIO row; expected an object with 'passages'")
     text = text_of(row)
     found, links = mentions_in(row, text, path, line, diagnostics)
     mentions = tuple(sorted(unique_mentions(found, diagnostics, path=path)))
     for kind, target in unknown_targets(links):
-        message = f"a link ({kind}) refers to {quoted(target)}, which is no id of an entity, event or relation here"
+        message = (
+            f"a link ({kind}) refers to {quoted(target)}, which is not the id of an entity, event or relation here"
+        )
         diagnostics.note("unknown-reference", message, path=None if path is None else str(path), line=line)
     place = "" if path is None else str(path) if line is None else f"{path}:{line}"
     doc = str(row.get("document_id") or row.get("id") or name)

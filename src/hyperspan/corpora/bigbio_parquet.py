@@ -1,4 +1,4 @@
-"""BigBIO rows in Parquet, where pyarrow is installed."""
+"""Read and write BigBIO rows in Parquet; needs pyarrow."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def read_parquet(path: Path) -> Iterator[Any]:
 
 
 def column_names(path: Path) -> list[str] | None:
-    """Return the names of the columns; None where pyarrow is missing."""
+    """Return the names of the columns; None if pyarrow is missing."""
     try:
         pyarrow = _pyarrow()
         names: list[str] = pyarrow.parquet.read_schema(path).names
@@ -36,7 +36,7 @@ def column_names(path: Path) -> list[str] | None:
 
 
 def write_parquet(rows: Iterable[dict[str, Any]], file: IO[bytes]) -> None:
-    """Write rows, some at a time."""
+    """Write rows in batches."""
     pa = _pyarrow()
     schema = _schema(pa)
     names = set(schema.names)

@@ -1,4 +1,4 @@
-"""BigBIO rows as plain data: the text they put together, their mentions and links, and rows to write."""
+"""BigBIO rows as plain data: their joined text, mentions and links, and rows to write."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from hyperspan.corpora.brat_lines import holds_cuis
 from hyperspan.corpora.format import checked_mention, require
 from hyperspan.corpora.links import Links, links_among, targets_of
 from hyperspan.corpora.unsupported import note_unsupported, same_mentions
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, LostMention, quoted
 from hyperspan.errors import CorpusError
 from hyperspan.mentions import NOTHING, Document, Mention, Unit
 
 HELD = ("relations", "events", "equivalences")
-"""The links that rows hold."""
+"""The kinds of links that rows can hold."""
 
 MOST_BETWEEN = 1_000_000
-"""Blanks that may lie between the passages of a document."""
+"""The maximum number of blanks between two passages of a document."""
 
 _ANNOTATIONS = ("entities", "events", "coreferences", "relations")
 
 
 class Malformed(CorpusError):
-    """A row that is not one; its text says why."""
+    """An invalid row; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A row as it stood, and what was read from it."""
+    """A row as it was read, and what was read from it."""
 
     row: Mapping[str, Any]
     text: str
@@ -45,14 +45,14 @@ class Source:
 
 
 def without_annotations(row: Any) -> Any:
-    """Return a row with nothing but its passages."""
+    """Return a row with only its passages."""
     if not isinstance(row, Mapping):
         return row
     return {key: [] if key in _ANNOTATIONS else value for key, value in row.items()}
 
 
 def text_of(row: Mapping[str, Any]) -> str:
-    """Return the passages of a row as one text, each at its offset.
+    """Join the passages of a row into one text, each at its offset.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def text_of(row: Mapping[str, Any]) -> str:
             if end - start != len(text):
                 raise Malformed(f"passage {number} has {len(text)} characters, but the offsets {start} to {end}")
             if start < length:
-                raise Malformed(f"passage {number} begins at {start}, before the one in front of it ends at {length}")
+                raise Malformed(f"passage {number} begins at {start}, before the previous one ends at {length}")
             if start - length > MOST_BETWEEN:
                 raise Malformed(f"passage {number} begins at {start}, more than {MOST_BETWEEN:,} after {length}")
             pieces += [" " * (start - length), text]
@@ -81,7 +81,7 @@ def text_of(row: Mapping[str, Any]) -> str:
 def mentions_in(
     row: Mapping[str, Any], text: str, path: Path | None, line: int | None, diagnostics: Diagnostics
 ) -> tuple[list[tuple[Mention, int | None]], Links]:
-    """Return the mentions of a row, those of the triggers of events among them, and what links them."""
+    """Return the mentions of a row, including the triggers of events, and the links between them."""
     found: list[tuple[Mention, int | None]] = []
     ids: dict[Mention, str] = {}
     same: dict[str, str] = {}
@@ -90,7 +90,7 @@ def mentions_in(
         mention = _mention(entry, type, text, what, path, line, diagnostics)
         if mention is None:
             return
-        if entry is not trigger or mention not in ids:  # an entity may be the trigger of an event, and of several
+        if entry is not trigger or mention not in ids:  # an entity may be the trigger of several events
             found.append((mention, line))
         same[id] = ids.setdefault(mention, id)
 
@@ -130,7 +130,7 @@ def _relation(entry: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _redirected(link: dict[str, Any], same: Mapping[str, str]) -> dict[str, Any]:
-    """Return a link whose targets are the first ids of their mentions: a mention may be there twice."""
+    """Return a link whose targets are the first ids of their mentions: a mention may occur twice."""
     made = dict(link)
     if "trigger" in made:
         made["trigger"] = same.get(made["trigger"], made["trigger"])
@@ -156,7 +156,8 @@ def _mention(
         if not isinstance(type, str):
             raise Malformed(f"{what} has the type {quoted(type)}; expected a text")
     except Malformed as error:
-        diagnostics.report("malformed", str(error), path=place, line=line)
+        lost = LostMention(type if isinstance(type, str) else "", 1)
+        diagnostics.report("malformed", str(error), path=place, line=line, lost=lost)
         return None
     mention = checked_mention(
         type, spans, diagnostics, length=len(text), path=path, line=line, attributes=_normalised(entry) or NOTHING
@@ -167,13 +168,14 @@ def _mention(
     if texts and seen != "".join("".join(texts).split()):
         covered = " … ".join(text[start:end] for start, end in spans[:3])
         message = f"the text at the offsets of {what} is {quoted(covered)}, but it records {quoted(texts)}"
-        diagnostics.report("text-mismatch", message, path=place, line=line)
+        lost = LostMention.at(type, mention.parts, len(text))
+        diagnostics.report("text-mismatch", message, path=place, line=line, lost=lost)
         return None
     return mention
 
 
 def _normalised(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return normalisations as brat's become attributes: UMLS ones ``cui``, others with their database."""
+    """Return normalisations as attributes, as for brat: UMLS ones as ``cui``, others under their database."""
     values: dict[str, list[str]] = {}
     for one in _list(entry, "normalized"):
         database, id = str(one.get("db_name")), str(one.get("db_id"))
@@ -216,7 +218,7 @@ def _spans(entry: Mapping[str, Any], what: str) -> list[tuple[int, int]]:
 
 
 def rows_to_write(units: Iterable[Unit], diagnostics: Diagnostics) -> Iterator[dict[str, Any]]:
-    """Yield the rows of documents; what they cannot hold is noted."""
+    """Yield the rows of documents; a note records whatever they cannot hold."""
     for unit in units:
         require(unit, Document, "bigbio")
         assert isinstance(unit, Document)
@@ -225,7 +227,7 @@ def rows_to_write(units: Iterable[Unit], diagnostics: Diagnostics) -> Iterator[d
 
 
 def row_of(document: Document, diagnostics: Diagnostics | None = None) -> dict[str, Any]:
-    """Return a document as a BigBIO row: as it was read, if nobody changed it.
+    """Return a document as a BigBIO row: exactly as it was read, if it has not been changed.
 
     Examples
     --------
@@ -272,7 +274,7 @@ def row_of(document: Document, diagnostics: Diagnostics | None = None) -> dict[s
 
 
 def _names(document: Document, links: Links) -> dict[Mention, str]:
-    """Return an id for every mention: the one that links call it by, or a new one."""
+    """Return an id for every mention: the one that links use, or a new one."""
     taken = set(links.ids.values())
     names = {}
     number = 0
@@ -325,7 +327,7 @@ def _databases(mention: Mention) -> list[dict[str, str]]:
 
 
 def _is_held(name: str, value: object) -> bool:
-    """Whether an attribute comes back as it is."""
+    """Whether an attribute can be written and read back unchanged."""
     several = value if isinstance(value, tuple | list) else (value,)
     if not all(isinstance(one, str) for one in several) or len(set(map(str, several))) != len(several):
         return False

@@ -1,9 +1,9 @@
-"""BioC, as XML, as JSON and as JSON lines.
+"""Read BioC: XML, JSON and JSON lines.
 
-Passages (or their sentences) are put together to one text: what lies between them is filled with a line break and
-blanks, so that offsets, which count characters from the beginning of the document, hold. The infon ``type`` is a
-mention's type, the others its attributes; several locations are its parts. Whatever else there is (infons of passages,
-relations, identifiers) is kept and written back; relations that refer to a mention that was taken out go with it.
+Passages (or their sentences) are joined into one text. Gaps between them are filled with a line break and blanks, so
+that offsets, which count characters from the beginning of the document, stay valid. The infon ``type`` becomes the
+mention's type, other infons its attributes, and locations its parts. Everything else (infons of passages, relations,
+identifiers) is kept and written back; relations that refer to a removed mention are removed too.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _LINES = (".jsonl", ".ndjson")
 _LINE_RECORD = re.compile(rb'"bioctype"\s*:\s*"BioCDocument"')
 _NUMBER = re.compile(r"[0-9]{1,12}")
 _LINE = "\0line"
-"""The key under which an annotation read from XML knows its line; no element can have such a name."""
+"""The key that stores the line of an annotation read from XML; no element can have this name."""
 
 
 def _recognise(path: Path, head: bytes) -> bool:
@@ -94,7 +94,7 @@ def _records_in_xml(path: Path, diagnostics: Diagnostics) -> _Records:
 
 
 def _record_of(node: Node) -> dict[str, Any]:
-    """Return an element as the plain data that BioC JSON has for it."""
+    """Return an element as plain data, as in BioC JSON."""
     record: dict[str, Any] = dict(node.attrib)
     if node.tag == "annotation":
         record[_LINE] = node.line
@@ -121,7 +121,7 @@ def _records_in_json(path: Path, diagnostics: Diagnostics) -> _Records:
     except orjson.JSONDecodeError as error:
         diagnostics.report("not-json", f"the file is not JSON: {error}", path=str(path), line=error.lineno)
         return
-    # Besides one collection there are lists of collections or documents, bare or as the only value of an object.
+    # A file may hold one collection, or a list of collections or documents, bare or as the only value of an object.
     if isinstance(content, dict) and len(content) == 1 and "documents" not in content:
         content = next(iter(content.values()))
     for entry in content if isinstance(content, list) else [content]:
@@ -158,7 +158,7 @@ def _document(
         record = without_annotations(record)
     check(record, "document")
     if "passages" not in record:
-        raise Malformed("there is no 'passages'; expected a BioC document")
+        raise Malformed("'passages' is missing; expected a BioC document")
     text = text_of(record, filling)
     found: list[tuple[Mention, int | None]] = []
     for holder in holders(record):
@@ -179,7 +179,7 @@ def _document(
 
 
 def _further(unit: Unit) -> str:
-    """Name what no other format has a place for: relations, and what is known of passages."""
+    """Name what no other format can store: relations, and data about passages."""
     if not isinstance(unit.source, Source):
         return ""
     record = unit.source.record

@@ -1,4 +1,4 @@
-"""BioC documents as plain data: what must be true of them, the text they put together, and their mentions."""
+"""BioC documents as plain data: validation, their joined text, and their mentions."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from hyperspan.corpora.format import checked_mention
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, LostMention, quoted
 from hyperspan.mentions import Mention
 
 MOST_FILLED = 1_000_000
-"""Characters that may be missing between the passages of one document, in all."""
+"""The maximum number of characters in all gaps between the passages of one document."""
 
 FILLED_PER_BYTE = 16
-"""And between those of all documents of a file, for each of its bytes: memory stays in proportion to the input."""
+"""The maximum number of characters in all gaps of a file, per byte: memory stays in proportion to the input."""
 
 DEEPEST = 20
 """How deeply values may be nested."""
@@ -24,26 +24,26 @@ LISTS = ("passages", "sentences", "annotations", "relations", "locations", "node
 
 
 class Malformed(Exception):
-    """A document that cannot be used; its text says why."""
+    """An invalid document; the message says why."""
 
 
 @dataclass(slots=True)
 class Filling:
-    """How many characters the gaps between passages may still take, over a whole file."""
+    """How many more characters the gaps between passages may have in the rest of a file."""
 
     left: int
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """What a collection says of itself."""
+    """The metadata of a collection."""
 
     record: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A document as it stood, as the plain data of BioC JSON, with its collection and the text put together."""
+    """A document as it was read, as plain data of BioC JSON, with its collection and joined text."""
 
     record: dict[str, Any]
     collection: Collection
@@ -53,12 +53,12 @@ class Source:
     is_clean: bool
 
     def line_of(self, mention: Mention) -> int | None:
-        """Return the line on which a mention stands."""
+        """Return the line that a mention was read from."""
         return self.lines.get(mention)
 
 
 def without_annotations(record: Any) -> Any:
-    """Return a document, passage or sentence without annotations and relations, however deep they stand.
+    """Return a document, passage or sentence without annotations and relations, at any depth.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def without_annotations(record: Any) -> Any:
 
 
 def is_deeper(value: Any, depth: int) -> bool:
-    """Whether a value has lists and objects nested beyond a depth."""
+    """Return whether lists and objects in a value are nested beyond a depth."""
     level = [value]
     for _ in range(depth):
         nested = [entry for entry in level if isinstance(entry, dict | list)]
@@ -88,7 +88,7 @@ def is_deeper(value: Any, depth: int) -> bool:
 
 
 def check(record: Any, what: str) -> None:
-    """See that everything that is to be a list, an object, a text or a number is one."""
+    """Check that every list, object, text and number has the right type."""
     if not isinstance(record, dict):
         raise Malformed(f"the {what} is {quoted(record)}; expected an object")
     if not isinstance(record.get("infons") or {}, dict):
@@ -105,13 +105,13 @@ def check(record: Any, what: str) -> None:
         entries = record.get(key)
         if entries is not None and not isinstance(entries, list):
             raise Malformed(f"{key!r} of a {what} is {quoted(entries)}; expected a list")
-        if key != "locations":  # those of one annotation only spoil that annotation
+        if key != "locations":  # a bad location only invalidates its annotation
             for entry in entries or ():
                 check(entry, key[:-1])
 
 
 def holders(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield whatever may have annotations and relations: the passages, their sentences, and the document."""
+    """Yield everything that can have annotations and relations: passages, their sentences, and the document."""
     for passage in record.get("passages") or ():
         yield passage
         yield from passage.get("sentences") or ()
@@ -119,7 +119,7 @@ def holders(record: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def text_of(record: dict[str, Any], filling: Filling) -> str:
-    """Put the text of a document together, within the room that there is for gaps."""
+    """Join the text of a document, within the limit on gaps."""
     joined: list[str] = []
     length = n_filled = 0
     for offset, text, filler in sorted(pieces(record), key=lambda piece: piece[0]):
@@ -142,7 +142,7 @@ def text_of(record: dict[str, Any], filling: Filling) -> str:
 
 
 def pieces(record: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
-    """Yield offset and text of every passage or sentence, and what stands in a gap before it."""
+    """Yield the offset and text of every passage or sentence, and what fills a gap before it."""
     for passage in record.get("passages") or ():
         if passage.get("text"):
             yield passage["offset"], passage["text"], "\n"
@@ -157,7 +157,7 @@ def pieces(record: dict[str, Any]) -> Iterator[tuple[int, str, str]]:
 def mention_of(
     annotation: dict[str, Any], text: str, path: Path | None, line: int | None, diagnostics: Diagnostics
 ) -> Mention | None:
-    """Return the mention that an annotation stands for, or report what is wrong with it."""
+    """Convert an annotation to a mention, or report what is wrong with it."""
     name = f"annotation {quoted(annotation.get('id'))}"
     where = None if path is None else str(path)
     infons = dict(annotation.get("infons") or {})
@@ -168,7 +168,8 @@ def mention_of(
         if not isinstance(type, str) or not type:
             raise Malformed(f"the infon 'type' is {quoted(type)}; expected a text that is not empty")
     except Malformed as error:
-        diagnostics.report("malformed", f"{name}: {error}", path=where, line=line)
+        lost = LostMention(type if isinstance(type, str) else "", 1)
+        diagnostics.report("malformed", f"{name}: {error}", path=where, line=line, lost=lost)
         return None
     spans = [(one["offset"], one["offset"] + one["length"]) for one in annotation.get("locations") or ()]
     prob = _prob(infons.get("prob"))
@@ -187,6 +188,7 @@ def mention_of(
                 "expected them to agree (offsets count characters from the beginning of the document)",
                 path=where,
                 line=line,
+                lost=LostMention.at(type, spans, len(text)),
             )
             return None
     return mention

@@ -47,7 +47,7 @@ def _record_to_write(document: Document, diagnostics: Diagnostics) -> dict[str, 
 
 
 def _keep_unchanged(record: dict[str, Any], document: Document, diagnostics: Diagnostics) -> list[Mention]:
-    """Take out the annotations that are not in the document any more; return the mentions that are not there yet."""
+    """Remove annotations that are no longer in the document; return the mentions that still have to be added."""
     wanted = {mention: mention for mention in document.mentions}
     removed: set[str] = set()
     for holder in holders(record):
@@ -68,7 +68,7 @@ def _keep_unchanged(record: dict[str, Any], document: Document, diagnostics: Dia
 
 
 def _drop_relations(record: dict[str, Any], gone: set[str], diagnostics: Diagnostics) -> None:
-    """Drop relations that refer to what is gone, and those that refer to them."""
+    """Drop relations that refer to removed annotations, and relations that refer to those."""
     while gone:
         dropped: set[str] = set()
         for holder in holders(record):
@@ -87,7 +87,7 @@ def _drop_relations(record: dict[str, Any], gone: set[str], diagnostics: Diagnos
 
 
 def _add(record: dict[str, Any], mentions: Iterable[Mention], document: Document) -> None:
-    """Add mentions to the passages that they are in, or to the document."""
+    """Add mentions to the passages that contain them, or to the document."""
     taken = {str(one.get("id")) for holder in holders(record) for one in holder.get("annotations") or ()}
     number = 0
     for mention in mentions:
@@ -115,7 +115,7 @@ def _contains(passage: dict[str, Any], mention: Mention) -> bool:
 def _to_write(
     units: Iterable[Unit], diagnostics: Diagnostics
 ) -> Iterator[tuple[Document, dict[str, Any], dict[str, Any]]]:
-    """Yield documents with their records and the record of the collection that the first one came from."""
+    """Yield documents with their records, and the record of the first document's collection."""
     collection: dict[str, Any] | None = None
     for unit in units:
         require(unit, Document, "bioc")
@@ -132,7 +132,7 @@ def _report_not_held(document: Document, why: str, diagnostics: Diagnostics) -> 
 
 
 def write_xml(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> None:
-    """Write a collection as XML, one document a line."""
+    """Write a collection as XML, one document per line."""
     is_begun = False
     for document, record, collection in _to_write(units, diagnostics):
         complete = _as_text(record, diagnostics)
@@ -149,7 +149,7 @@ def write_xml(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) 
 
 
 def _begin_xml(file: IO[bytes], collection: dict[str, Any]) -> None:
-    """Write what a collection says of itself."""
+    """Write the metadata of a collection."""
     texts = "".join(f"{_text(key, only_xml(str(collection.get(key, ''))))}\n" for key in ("source", "date", "key"))
     infons = {only_xml(key): only_xml(value) for key, value in collection["infons"].items()}
     begin = "<?xml version='1.0' encoding='UTF-8' standalone='yes'?>\n<collection>"
@@ -162,13 +162,13 @@ _ATTRIBUTES = {
     "location": ("offset", "length"),
     "node": ("refid", "role"),
 }
-"""What stands in the tag of an element; everything else is a child."""
+"""The fields written as XML attributes; all others are children."""
 
 _HOLDS_OFFSET = ("passage", "sentence")
 
 
 def _element(tag: str, record: Mapping[str, Any]) -> str:
-    """Write a record as an element, with its children in the order of the definition of BioC."""
+    """Write a record as an element, with its children in the order of the BioC definition."""
     attributes = "".join(f" {name}={quoteattr(str(record[name]))}" for name in _ATTRIBUTES.get(tag, ()))
     inner = [_text("id", record["id"])] if tag == "document" else []
     inner += _infons(record["infons"])
@@ -191,12 +191,12 @@ def _text(tag: str, text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Escape a text; a carriage return as it is would come back as a line feed."""
+    """Escape a text, including carriage returns, which XML would read back as line feeds."""
     return escape(text, {"\r": "&#13;"})
 
 
 def _as_text(record: dict[str, Any], diagnostics: Diagnostics) -> dict[str, Any]:
-    """Return a record with every field that BioC has, and texts for identifiers and infons."""
+    """Return a record with every field of BioC, and with identifiers and infons as texts."""
     complete: dict[str, Any] = {"text": "", "id": "", "refid": "", "role": "", "offset": 0, "length": 0, "infons": {}}
     complete |= {key: [] for key in LISTS}
     complete |= {key: value for key, value in record.items() if value is not None}
@@ -244,7 +244,7 @@ def _begin_json(file: IO[bytes], collection: dict[str, Any]) -> None:
 
 
 def write_json_lines(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> None:
-    """Write documents as JSON lines; what the collection says of itself has no place there."""
+    """Write documents as JSON lines, which cannot hold the metadata of the collection."""
     for line, _ in _json_lines(units, diagnostics):
         file.write(line + b"\n")
 

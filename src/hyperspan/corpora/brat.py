@@ -1,10 +1,10 @@
-"""brat standoff: ``x.ann`` with the annotations beside ``x.txt`` with the text.
+"""Read and write brat standoff: annotations in ``x.ann`` beside the text in ``x.txt``.
 
-``T1<tab>Finding 10 16;23 27<tab>lesion skin`` is a mention: half-open offsets in Unicode characters (a carriage return
-counts), fragments in any order. Attributes (``A``, ``M``) and normalisations (``N``) of a mention become its
-attributes, a note ``prob=0.81`` its probability; what brat's attributes cannot hold is a note too: the phrase that a
-mention stands for (``expanded=left kidneys``), its ``group``, the ``annotators`` who have it. Relations, events,
-equivalences, notes and lines we do not know are kept, and written back as they were.
+``T1<tab>Finding 10 16;23 27<tab>lesion skin`` is a mention: half-open offsets in Unicode characters (carriage returns
+count), fragments in any order. Attributes (``A``, ``M``) and normalisations (``N``) of a mention become its attributes,
+and a note ``prob=0.81`` its probability. Notes also hold what brat's attributes cannot: the phrase that a mention
+stands for (``expanded=left kidneys``), its ``group``, and the ``annotators`` who marked it. Relations, events,
+equivalences, notes and unknown lines are kept and written back unchanged.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ from hyperspan.mentions import Document, Mention, Unit
 
 _NUMBERED_ID = re.compile(r"([A-Z#])([0-9]{1,15})")
 _ANY_LINE_BREAK = re.compile("[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
-"""What some reader takes for the end of a line."""
+"""Characters that some programs read as the end of a line."""
 
 
 def oddities(unit: Unit) -> Iterator[Diagnostic]:
-    """Yield what is odd about a document that was read, but no reason to refuse it.
+    """Yield oddities of a document that are not reason enough to reject it.
 
-    ``cut-text``: the recorded text of a mention stops at the first line break, while its offsets go on. Either may be
-    what the annotator meant; the offsets are what we read.
+    ``cut-text``: the recorded text of a mention stops at the first line break, but its offsets continue. The annotator
+    may have meant either; the reader uses the offsets.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def oddities(unit: Unit) -> Iterator[Diagnostic]:
 
 
 def _further(unit: Unit) -> str:
-    """Name a line that is of no kind that we know."""
+    """Name a line of unknown kind."""
     if not isinstance(unit.source, Source):
         return ""
     return unknown_lines(parse(unit.source, Diagnostics("skip"), None))
@@ -89,7 +89,7 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Document]:
     if not text_path.is_file():
         diagnostics.report(
             "missing-text",
-            f"there is no {text_path.name!r} beside it; expected the text that the annotations stand for",
+            f"there is no {text_path.name!r} beside it; expected the text of the annotations",
             path=str(item.path),
         )
         return
@@ -107,18 +107,18 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Document]:
 def document_of(
     doc: str, text: str, annotations: str, diagnostics: Diagnostics | None = None, path: Path | None = None
 ) -> Document:
-    """Return the document that a text and its annotations make.
+    """Make a document from a text and its annotations.
 
     Parameters
     ----------
     doc : str
         The document's id.
     text, annotations : str
-        What the two files hold.
+        The contents of the two files.
     diagnostics : Diagnostics, optional
-        Takes what is wrong; raises at the first defect if not given.
+        Collects problems. If not given, the first one raises an error.
     path : path, optional
-        Where the annotations stand, for messages.
+        The file of the annotations, for messages.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def _write_document(document: Document, folder: Path, diagnostics: Diagnostics) 
 
 
 def annotations_of(document: Document, diagnostics: Diagnostics) -> str:
-    """Return the annotations of a document: the lines it was read from, less what is gone, then what is new."""
+    """Return the annotations of a document: the lines it was read from, without what was removed, then new lines."""
     name = f"{document.doc}.ann"
     note_unsupported(document, "brat", diagnostics, doc=True, holds=_is_held, prob=True)
     lines = _lines_of(document, diagnostics, name)
@@ -186,7 +186,7 @@ def annotations_of(document: Document, diagnostics: Diagnostics) -> str:
 
 
 def _lines_of(document: Document, diagnostics: Diagnostics, name: str) -> list[Line]:
-    """Return the lines a document was read from, if they still belong to its text."""
+    """Return the lines that a document was read from, if its text has not changed."""
     source = document.source
     if not isinstance(source, Source):
         return []
@@ -203,7 +203,7 @@ def _lines_of(document: Document, diagnostics: Diagnostics, name: str) -> list[L
 def _update(
     document: Document, lines: Sequence[Line], new: _NewLines, diagnostics: Diagnostics, name: str
 ) -> list[Line]:
-    """Add lines for what the old ones do not say, and return those that are not true any more."""
+    """Add lines for what is new, and return the old lines that are no longer true."""
     said: defaultdict[str, set[Statement]] = defaultdict(set)
     for line in lines:
         if line.statement is not None:
@@ -230,7 +230,7 @@ def _update(
 
 
 def _with_dependants(gone: Iterable[Line], lines: Iterable[Line]) -> dict[int, Line]:
-    """Return lines that are gone, and those that refer to them, and so on, by number in order."""
+    """Return removed lines and all lines that refer to them, directly or indirectly, sorted by number."""
     users: defaultdict[str, list[Line]] = defaultdict(list)
     for line in lines:
         for target in line.targets:
@@ -246,7 +246,7 @@ def _with_dependants(gone: Iterable[Line], lines: Iterable[Line]) -> dict[int, L
 
 
 def _statements(mention: Mention, known: set[Statement], diagnostics: Diagnostics, path: str) -> Iterator[Statement]:
-    """Yield what there is to say of a mention; what cannot be said is reported."""
+    """Yield the statements about a mention; report those that cannot be written."""
     for name, value in mention.attributes.items():
         values = value if isinstance(value, tuple | list) else (value,)
         for single in values or (value,):
@@ -267,7 +267,7 @@ def _statements(mention: Mention, known: set[Statement], diagnostics: Diagnostic
 
 
 def _is_held(name: str, value: object) -> bool:
-    """Whether an attribute comes back as it is; what cannot be written at all is reported elsewhere."""
+    """Whether an attribute can be read back unchanged; values that cannot be written at all are reported elsewhere."""
     if name == "group":
         return type(value) is int and value >= 0
     if isinstance(value, tuple | list):
@@ -294,7 +294,7 @@ def _is_writable(statement: Statement) -> bool:
 
 
 class _NewLines:
-    """Lines that are added to those of a document, under ids that are free."""
+    """New lines for a document, under unused ids."""
 
     def __init__(self, text: str, lines: Sequence[Line], links: Links | None) -> None:
         first = lines[0].raw if lines else ""
@@ -340,7 +340,7 @@ class _NewLines:
             self._lines.append(line)
 
     def after(self, kept: str) -> str:
-        """Return the lines that were kept, then the new ones, with the same line ends."""
+        """Return the kept lines followed by the new ones, with the same line ends."""
         if not self._lines:
             return kept
         if kept and not kept.endswith(("\n", "\r")):
@@ -348,7 +348,7 @@ class _NewLines:
         return kept + "".join(line + self._end for line in self._lines)
 
     def _id_like(self, kind: str, wanted: str) -> str:
-        """Return the id that is wanted, if brat can have it and it is free; else another."""
+        """Return the wanted id if it is valid in brat and unused, otherwise another one."""
         is_fit = wanted[:1] == kind and _NUMBERED_ID.fullmatch(wanted) is not None and wanted not in self._used
         self._used.add(wanted)
         return wanted if is_fit else self._free_id(kind)
@@ -359,7 +359,7 @@ class _NewLines:
 
 
 def _reference(name: str, value: str) -> str:
-    """Return how a normalisation names an entry, or nothing for what is no normalisation."""
+    """Return the reference of a normalisation, or an empty text if the attribute is not one."""
     if name == "cui":
         return f"UMLS:{value}"
     database, colon, entry = value.partition(":")

@@ -1,4 +1,4 @@
-"""``annotation.conf``: what brat must know to show the mentions of a folder."""
+"""Write ``annotation.conf``, which brat needs to show the mentions of a folder."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OVERLAPS = "<OVERLAP> Arg1:<ENTITY>, Arg2:<ENTITY>, <OVL-TYPE>:<ANY>"
 
 
 class Configuration:
-    """Collects the types and attributes of mentions.
+    """Collect the types and attributes of mentions.
 
     Examples
     --------
@@ -40,7 +40,7 @@ class Configuration:
         self._values: dict[str, set[str]] = defaultdict(set)
 
     def add(self, unit: Unit) -> None:
-        """Take up the mentions of a document."""
+        """Add the mentions of a document."""
         for mention in unit.mentions:
             self._types.add(mention.type)
             for name, value in mention.attributes.items():
@@ -49,7 +49,7 @@ class Configuration:
                 self._values[name].update([] if isinstance(value, bool) else [str(value)])
 
     def text(self) -> str:
-        """Return the text of the file; mentions may overlap as they like."""
+        """Return the text of the file, which allows all mentions to overlap."""
         attributes = [
             f"{name} Arg:<ENTITY>{f', Value:{chr(124).join(sorted(values))}' if values else ''}"
             for name, values in sorted(self._values.items())

@@ -1,4 +1,4 @@
-"""The lines of brat's annotations, and what they say of a text."""
+"""Parse the lines of brat's annotations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from hyperspan.corpora.format import checked_mention
 from hyperspan.corpora.links import Links
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, LostMention, quoted
 from hyperspan.mentions import NOTHING, Mention, Span, Unit
 
 _MENTION = re.compile(r"(\S+) ([0-9]{1,18} [0-9]{1,18}(?:;[0-9]{1,18} [0-9]{1,18})*) *")
@@ -28,34 +28,34 @@ _BLANK = re.compile(r"\s")
 _LINE_BREAK = re.compile(r"[\r\n]")
 
 _MOST_SHOWN = 100
-"""Characters and parts of a mention that a message may show; it shows fewer."""
+"""The maximum number of characters and parts of a mention that are prepared for a message."""
 
 _Value: TypeAlias = str | bool | float
 Statement: TypeAlias = tuple[str, _Value]
-"""What a line says of a mention: an attribute and its value, or the probability."""
+"""What a line states about a mention: an attribute and its value, or the probability."""
 
 WORD = re.compile(r"\S+")
 
 PROB = ""
-"""The name under which a line states the probability; no attribute has an empty name."""
+"""The name of the statement that holds the probability; no attribute has an empty name."""
 
 NOTED = ("annotators", "expanded", "group")
 """Attributes that are written as notes, ``expanded=left kidneys``: brat's own attributes hold single words."""
 
 NOTE = " "
-"""What a statement's name begins with if it is made in a note; no attribute has a blank in its name."""
+"""The prefix of the name of a statement made in a note; no attribute name contains a blank."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What a document was read from: its two files, exactly as they stand, and the line of each mention."""
+    """What a document was read from: the exact contents of its two files, and the line of each mention."""
 
     text: str
     annotations: str
     lines: Mapping[Mention, int] = field(default_factory=dict, compare=False, repr=False)
 
     def line_of(self, mention: Mention) -> int | None:
-        """Return the line on which a mention stands."""
+        """Return the line that a mention was read from."""
         return self.lines.get(mention)
 
     def links(self, unit: Unit) -> Links:
@@ -65,7 +65,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of annotations, with its line end, and what could be understood of it."""
+    """One line of annotations with its line end, parsed as far as possible."""
 
     number: int
     raw: str
@@ -74,17 +74,17 @@ class Line:
     """The ids it refers to."""
     mention: Mention | None = None
     statement: Statement | None = None
-    """What it says of its one target."""
+    """What it states about its target."""
     is_cut: bool = False
-    """Whether its text stops at the first line break of the text it stands for."""
+    """Whether its recorded text stops at the first line break of the covered text."""
 
 
 class _Malformed(Exception):
-    """A line that is not what its first character promises; its text says why."""
+    """A line that does not match its first character; the message says why."""
 
 
 def mentions_of(lines: Iterable[Line]) -> list[tuple[Mention, int]]:
-    """Return every mention with what is said of it, and its line."""
+    """Return every mention with its attributes and probability, and its line."""
     statements: defaultdict[str, list[Statement]] = defaultdict(list)
     for line in lines:
         if line.statement is not None:
@@ -110,7 +110,7 @@ def _complete(mention: Mention, statements: Iterable[Statement]) -> Mention:
 
 
 def parse(source: Source, diagnostics: Diagnostics, path: Path | None) -> list[Line]:
-    """Return every line, understood or not; what is wrong with them is reported."""
+    """Parse every line; lines that are not understood are kept, and problems are reported."""
     lines: list[Line] = []
     defined: dict[str, int] = {}
     with_prob: set[str] = set()
@@ -118,12 +118,14 @@ def parse(source: Source, diagnostics: Diagnostics, path: Path | None) -> list[L
     for number, raw in enumerate(raw_lines(source.annotations), start=1):
         line = _parse_line(number, raw, text, diagnostics, path)
         if line.id in defined:
+            mention = line.mention
             report(
                 diagnostics,
                 "duplicate-id",
                 f"the id {line.id!r} was used before, on line {defined[line.id]}",
                 line,
                 path,
+                None if mention is None else LostMention.at(mention.type, mention.parts, text.length),
             )
             line = replace(line, mention=None, statement=None)
         elif line.id and line.id != "*":
@@ -139,15 +141,17 @@ def parse(source: Source, diagnostics: Diagnostics, path: Path | None) -> list[L
                 report(
                     diagnostics,
                     "unknown-reference",
-                    f"the line refers to {quoted(target)}, which is no id of this file",
+                    f"the line refers to {quoted(target)}, which is not an id in this file",
                     line,
                     path,
                 )
     return lines
 
 
-def report(diagnostics: Diagnostics, kind: str, message: str, line: Line, path: Path | None) -> None:
-    diagnostics.report(kind, message, path=None if path is None else str(path), line=line.number)
+def report(
+    diagnostics: Diagnostics, kind: str, message: str, line: Line, path: Path | None, lost: LostMention | None = None
+) -> None:
+    diagnostics.report(kind, message, path=None if path is None else str(path), line=line.number, lost=lost)
 
 
 def raw_lines(annotations: str) -> Iterator[str]:
@@ -170,13 +174,15 @@ def _parse_line(number: int, raw: str, text: CoveredText, diagnostics: Diagnosti
         return replace(line, id="")
     try:
         if len(columns) == 1 or not WORD.fullmatch(line.id):
-            raise _Malformed(f"the line {quoted(body)} is no annotation; expected an id, a tab and what it stands for")
+            raise _Malformed(f"the line {quoted(body)} is not an annotation; expected an id, a tab and its content")
         if line.id[0] == "T":
             return _parse_mention(line, columns, text, diagnostics, path)
         parse = _PARSERS.get(line.id[0])
         return line if parse is None else parse(line, columns)
     except _Malformed as error:
-        report(diagnostics, "malformed", str(error), line, path)
+        is_mention = len(columns) > 1 and line.id[:1] == "T"
+        lost = LostMention(columns[1].partition(" ")[0], 1) if is_mention else None
+        report(diagnostics, "malformed", str(error), line, path, lost)
         return line if WORD.fullmatch(line.id) else replace(line, id="")
 
 
@@ -186,7 +192,7 @@ def _parse_mention(
     match = _MENTION.fullmatch(columns[1])
     if len(columns) < 3 or match is None:
         raise _Malformed(
-            f"{quoted(columns[1])} is no type with offsets and a text; "
+            f"{quoted(columns[1])} is not a type with offsets and a text; "
             "expected 'T1<tab>type start end;start end<tab>text', offsets being plain digits"
         )
     spans = [_span(fragment) for fragment in match[2].split(";")]
@@ -198,7 +204,7 @@ def _parse_mention(
         if not recorded or not text.reads(text.first_line(spans), recorded):
             seen = quoted(text.beginning(spans))
             message = f"the text at the offsets is {seen}, but {line.id} records {quoted(columns[2])}"
-            report(diagnostics, "text-mismatch", message, line, path)
+            report(diagnostics, "text-mismatch", message, line, path, LostMention.at(match[1], spans, text.length))
             return line
         line = replace(line, is_cut=True)
     return replace(line, mention=mention)
@@ -210,15 +216,15 @@ def _span(fragment: str) -> Span:
 
 
 def _squeezed(text: str) -> str:
-    """Return the text without white space, in which tools differ."""
+    """Return the text without white space, which tools treat differently."""
     return "".join(text.split())
 
 
 class CoveredText:
-    """A text that is compared with what many lines record of it.
+    """A text to compare with the recorded texts of many lines.
 
-    Mentions may overlap, so that what they cover together can be far longer than the text: the time that a comparison
-    takes depends on the length of what is recorded, not on that of what is covered.
+    Mentions may overlap, so what they cover together can be far longer than the text. The time of a comparison depends
+    on the length of the recorded text, not on the length of the covered text.
     """
 
     def __init__(self, text: str) -> None:
@@ -238,7 +244,7 @@ class CoveredText:
         return array("q", (match.start() for match in _LINE_BREAK.finditer(self.text)))
 
     def reads(self, spans: Sequence[Span], recorded: str) -> bool:
-        """Say whether spans cover what is recorded, white space left aside on both sides."""
+        """Return whether spans cover the recorded text, ignoring white space in both."""
         inner = [
             (start - bisect_left(self._blanks, start), end - bisect_left(self._blanks, end)) for start, end in spans
         ]
@@ -257,7 +263,7 @@ class CoveredText:
         return kept
 
     def beginning(self, spans: Sequence[Span]) -> str:
-        """Return what spans cover, as far as a message shows it."""
+        """Return the beginning of what spans cover, for a message."""
         return " ".join(self.text[start : min(end, start + _MOST_SHOWN)] for start, end in spans[:_MOST_SHOWN])
 
 
@@ -280,21 +286,21 @@ def _arguments(words: list[str], seen: str, at_least: int, expected: str) -> tup
 def _parse_equivalence(line: Line, columns: list[str]) -> Line:
     words = columns[1].split()
     if line.id != "*" or len(words) < 2:
-        raise _Malformed(f"{quoted(columns[1])} is no equivalence; expected '*<tab>type T1 T2'")
+        raise _Malformed(f"{quoted(columns[1])} is not an equivalence; expected '*<tab>type T1 T2'")
     return replace(line, targets=tuple(words[1:]))
 
 
 def _parse_attribute(line: Line, columns: list[str]) -> Line:
     words = columns[1].strip().split(maxsplit=2)
     if len(words) < 2:
-        raise _Malformed(f"{quoted(columns[1])} is no attribute; expected 'name T1' or 'name T1 value'")
+        raise _Malformed(f"{quoted(columns[1])} is not an attribute; expected 'name T1' or 'name T1 value'")
     return replace(line, targets=(words[1],), statement=(words[0], words[2] if len(words) == 3 else True))
 
 
 def _parse_normalisation(line: Line, columns: list[str]) -> Line:
     match = _NORMALISATION.fullmatch(columns[1].strip())
     if match is None:
-        raise _Malformed(f"{quoted(columns[1])} is no normalisation; expected 'Reference T1 UMLS:C0019080'")
+        raise _Malformed(f"{quoted(columns[1])} is not a normalisation; expected 'Reference T1 UMLS:C0019080'")
     target, database, entry = match.groups()
     statement = ("cui", entry) if holds_cuis(database) else ("normalisations", f"{database}:{entry}")
     return replace(line, targets=(target,), statement=statement)
@@ -307,12 +313,12 @@ def holds_cuis(database: str) -> bool:
 def _parse_note(line: Line, columns: list[str]) -> Line:
     words = columns[1].split()
     if len(words) != 2:
-        raise _Malformed(f"{quoted(columns[1])} is no note; expected '#1<tab>AnnotatorNotes T1<tab>text'")
+        raise _Malformed(f"{quoted(columns[1])} is not a note; expected '#1<tab>AnnotatorNotes T1<tab>text'")
     return replace(line, targets=(words[1],), statement=_noted(columns[2].strip()) if len(columns) == 3 else None)
 
 
 def _noted(text: str) -> Statement | None:
-    """Return what a note says of a mention, if we understand it."""
+    """Return what a note states about a mention, if it is in a known form."""
     if prob := _PROB.fullmatch(text):
         return (PROB, float(prob[1])) if float(prob[1]) <= 1.0 else None
     return (f"{NOTE}{note[1]}", note[2]) if (note := _NOTE.fullmatch(text)) else None
@@ -330,7 +336,7 @@ _PARSERS: Mapping[str, Callable[[Line, list[str]], Line]] = {
 
 
 def links_of_lines(lines: Sequence[Line]) -> Links:
-    """Return what lines say beside mentions; an id of a mention that is there twice is that of the first."""
+    """Return the links in lines; ids of duplicate mentions are replaced by the id of the first."""
     ids: dict[Mention, str] = {}
     first: dict[str, str] = {}
     for line in lines:

@@ -1,4 +1,4 @@
-"""Relations, events, equivalences and notes as brat's lines."""
+"""Write relations, events, equivalences and notes as lines of brat."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ def lines_of_links(
     free_id: Callable[[str, str], str],
     write_statement: Callable[[str, Statement], None],
 ) -> Iterator[str]:
-    """Yield a line for every link, and have the attributes of relations and events written.
+    """Yield a line for every link, and write the attributes of relations and events.
 
     Parameters
     ----------
     links : Links
     ids : mapping of str to str
-        The ids that mentions have been written under.
+        The written id of each mention.
     free_id : callable
-        Gives an id of a kind, the wanted one if it is free.
+        Returns an id of a kind: the wanted one if it is unused.
     write_statement : callable
-        Writes what is said of an id.
+        Writes a statement about an id.
     """
     known = dict(ids)
     for kind in ("relations", "events"):
@@ -56,7 +56,7 @@ def ids_of(links: Links) -> Iterator[str]:
 
 
 def unknown_lines(lines: Iterable[Line]) -> str:
-    """Name the first line that is neither a mention nor a link nor says anything of one."""
+    """Name the first line that is neither a mention, a link, nor a statement about one."""
     for line in lines:
         if line.id and line.id[0] not in "TREAMN#*":
             return f"line {line.raw.rstrip()[:40]!r}"

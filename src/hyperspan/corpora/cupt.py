@@ -1,8 +1,7 @@
 """PARSEME's ``.cupt``: CoNLL-U with multiword expressions in the column PARSEME:MWE.
 
 Tokens are the word lines. Lines of multiword tokens (``3-4``) and empty nodes (``5.1``), comments and all other columns
-are kept: a sentence that nobody changed is written back byte for byte, one with other mentions changes only in the last
-column.
+are kept. An unchanged sentence is written back byte for byte; one with other mentions changes only in the last column.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import IO
 from hyperspan.corpora.files import stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
 from hyperspan.corpora.unsupported import note_unsupported
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, LostMention, quoted
 from hyperspan.mentions import NOTHING, Mention, Sentence, Unit
 
 _MWE = "PARSEME:MWE"
@@ -30,7 +29,7 @@ _CODE = re.compile(r"([0-9]{1,9})(?::([^:;\s]+))?")
 
 
 class _Malformed(Exception):
-    """A sentence that cannot be used: the line, and why."""
+    """An invalid sentence: the line, and the reason."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -39,7 +38,7 @@ class _Malformed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A sentence as it stands in a file: its lines with their ends, and the names of its columns."""
+    """A sentence as it is in the file: its lines with their ends, and the names of its columns."""
 
     number: int
     lines: tuple[str, ...]
@@ -65,9 +64,9 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
 
 
 def _blocks(path: Path, diagnostics: Diagnostics) -> Iterator[_Block]:
-    """Yield the file in pieces that join to the whole: comments and word lines with the blank lines after them.
+    """Yield the file as consecutive blocks: comments and word lines, with the blank lines after them.
 
-    What has no word lines goes with the next sentence, or with the last one at the end of the file.
+    Comments without word lines join the next sentence, or the last one at the end of the file.
     """
     columns: tuple[str, ...] = _COLUMNS
     held: _Block | None = None
@@ -116,7 +115,7 @@ def _sentence(block: _Block, name: str, item: Item, diagnostics: Diagnostics) ->
             raise _Malformed(number, f"the line has {len(row)} columns; expected {len(block.columns)}")
         if _OTHER_LINE.fullmatch(row[identity]):
             if row[mwe] not in ("*", "_") and not item.texts_only:
-                raise _Malformed(number, f"{_MWE} is {quoted(row[mwe])} on a line that is no word; expected '*'")
+                raise _Malformed(number, f"{_MWE} is {quoted(row[mwe])} on a line that is not a word; expected '*'")
             continue
         if not _WORD.fullmatch(row[identity]) or int(row[identity]) != len(rows) + 1:
             raise _Malformed(number, f"the ID is {quoted(row[identity])}; expected {len(rows) + 1}")
@@ -164,7 +163,7 @@ def _values(columns: Sequence[str], rows: list[list[str]]) -> Mapping[str, tuple
 
 
 def _name(lines: Iterable[str]) -> str:
-    """Return the sentence's name: ``sent_id``, or what ``source_sent_id`` says beside its dots.
+    """Return the sentence's name: ``sent_id``, or the part of ``source_sent_id`` that is not dots.
 
     Examples
     --------
@@ -195,15 +194,16 @@ def _mentions(codes: list[tuple[int, str]], path: Path, diagnostics: Diagnostics
     mentions: list[tuple[Mention, int | None]] = []
     for key, positions in words.items():
         number = codes[positions[0]][0]
+        spans = [(position, position + 1) for position in positions]
         if key not in types:
             diagnostics.report(
                 "no-type",
                 f"expression {key} has no category; expected it at its first word, like '{key}:VID'",
                 path=str(path),
                 line=number,
+                lost=LostMention.at("", spans, len(codes)),
             )
             continue
-        spans = [(position, position + 1) for position in positions]
         mention = checked_mention(types[key][1], spans, diagnostics, length=len(codes), path=path, line=number)
         if mention is not None:
             mentions.append((mention, number))
@@ -211,7 +211,7 @@ def _mentions(codes: list[tuple[int, str]], path: Path, diagnostics: Diagnostics
 
 
 def _further(unit: Unit) -> str:
-    """Name the columns that we do not read, multiword tokens, empty nodes and comments."""
+    """Name what is kept but not read: other columns, multiword tokens, empty nodes and comments."""
     block = unit.source
     if not isinstance(block, _Block):
         return ""
@@ -251,14 +251,14 @@ def _write(units: Iterable[Unit], file: IO[bytes], diagnostics: Diagnostics) -> 
 
 
 def _missing_end(line: str) -> str:
-    """Return what the last line of a sentence lacks before another sentence can follow."""
+    """Return the line ends to add to the last line of a sentence before another sentence can follow."""
     if line.strip():
         return "\n" if line.endswith("\n") else "\n\n"
     return "" if line.endswith("\n") else "\n"
 
 
 def _block_of(sentence: Sentence) -> _Block | None:
-    """Return the lines that a sentence was read from, if they still tell its tokens and columns."""
+    """Return the lines that a sentence was read from, if its tokens and columns have not changed."""
     block = sentence.source
     if isinstance(block, _Block) and block.tokens == sentence.tokens and dict(block.values) == dict(sentence.columns):
         return block
@@ -309,7 +309,7 @@ def _new_lines(sentence: Sentence, columns: tuple[str, ...], held: set[str], dia
 
 
 def _codes(sentence: Sentence, diagnostics: Diagnostics) -> list[str]:
-    """Return the last column: expressions are numbered in order of their first words, categories stand at those."""
+    """Return the last column: expressions are numbered by their first words, which carry the category."""
     codes: list[list[str]] = [[] for _ in sentence.tokens]
     held = [mention for mention in sentence.mentions if _is_type_writable(mention, sentence, diagnostics)]
     for key, mention in enumerate(held, start=1):

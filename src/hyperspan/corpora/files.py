@@ -1,4 +1,4 @@
-"""Files of a corpus, read within bounds, and the names that documents may have as files."""
+"""Read the files of a corpus within size limits, and check document names that become file names."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError
 
 LARGEST_DOCUMENT = 256 * 1024 * 1024
-"""Bytes a file that must be read whole (a text, its annotations) may have."""
+"""The maximum number of bytes in a file that must be read whole (a text, its annotations)."""
 
 LONGEST_LINE = 64 * 1024 * 1024
-"""Bytes one line of a streamed file may have."""
+"""The maximum number of bytes in one line of a streamed file."""
 
 _NOT_IN_NAMES = re.compile("[\\\\:\0-\x1f\x7f\ud800-\udfff\ufeff\ufffe\uffff]")
 
 _CHUNK = 1024 * 1024
 
 HEAD_BYTES = 4096
-"""How much of a file is looked at to recognise its format."""
+"""How many bytes of a file are read to recognise its format."""
 
 
 def head_of(path: Path) -> bytes:
@@ -32,19 +32,21 @@ def head_of(path: Path) -> bytes:
 def read_text(path: Path, diagnostics: Diagnostics) -> str | None:
     """Read a whole UTF-8 text exactly as it is: no newline is translated.
 
-    A file that is too large or not UTF-8 is reported; None is returned if the caller wants such files skipped.
+    A file that is too large or not UTF-8 is reported; the result is None if such files are to be skipped.
     """
     raw = read_bytes(path, diagnostics)
     return None if raw is None else decode(raw, diagnostics, path=path)
 
 
 def read_bytes(path: Path, diagnostics: Diagnostics, advice: str = "") -> bytes | None:
-    """Read a whole file; one that is too large is reported, and some advice with it."""
+    """Read a whole file; report one that is too large, with some advice."""
     size = path.stat().st_size
     if size <= LARGEST_DOCUMENT:
         with open(path, "rb") as file:
             raw = file.read(size + 1)
-            while len(raw) <= LARGEST_DOCUMENT and (more := file.read(_CHUNK)):  # larger than it says, or without end
+            while len(raw) <= LARGEST_DOCUMENT and (
+                more := file.read(_CHUNK)
+            ):  # larger than its stated size, or endless
                 raw += more
         if len(raw) <= LARGEST_DOCUMENT:
             return raw
@@ -55,7 +57,7 @@ def read_bytes(path: Path, diagnostics: Diagnostics, advice: str = "") -> bytes 
 
 
 def decode(raw: bytes, diagnostics: Diagnostics, *, path: Path, line: int | None = None) -> str | None:
-    """Decode UTF-8, or report the line and byte that are not."""
+    """Decode UTF-8, or report the line and the first invalid byte."""
     try:
         return raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -71,7 +73,7 @@ def decode(raw: bytes, diagnostics: Diagnostics, *, path: Path, line: int | None
 
 
 def stream_lines(path: Path, diagnostics: Diagnostics, *, keep_ends: bool = False) -> Iterator[tuple[int, str]]:
-    """Yield ``(number, line)`` without line ends (unless ``keep_ends``), numbers from 1, in bounded memory.
+    """Yield ``(number, line)``, counted from 1, without line ends unless ``keep_ends``, in bounded memory.
 
     A byte order mark at the very beginning is dropped. Lines that are too long or not UTF-8 are reported.
     """
@@ -82,7 +84,7 @@ def stream_lines(path: Path, diagnostics: Diagnostics, *, keep_ends: bool = Fals
 def numbered_lines(
     read_line: Callable[[int], bytes], path: Path, diagnostics: Diagnostics, *, keep_ends: bool = False
 ) -> Iterator[tuple[int, str]]:
-    """Do what `stream_lines` does for lines that come from anywhere, given the ``readline`` of a binary file."""
+    """Do the same as `stream_lines` for any binary file, given its ``readline``."""
     number = 0
     while raw := read_line(LONGEST_LINE + 1):
         number += 1
@@ -101,7 +103,7 @@ def numbered_lines(
 
 
 def document_path(folder: Path, doc: str, suffix: str) -> Path:
-    """Return the file of a document inside a folder, refusing names that lead out of it.
+    """Return the path of a document's file inside a folder; raise an error for names that lead out of it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What a corpus format is, and the checks that all of them share."""
+"""The interface of a corpus format, and checks that all formats share."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Span, Unit
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One file to read (with its sidecar files, such as the text beside an ``.ann``) and what it is called."""
+    """One file to read (with its sidecar files, such as the text beside an ``.ann``) and its document name."""
 
     path: Path
     root: Path
-    """The folder the user named, or the file's own folder: document names are relative to it."""
+    """The folder that the user named, or the file's own folder. Document names are relative to it."""
     split: str = ""
     texts_only: bool = False
-    """Whether annotations are left alone, so that nothing can be wrong with them."""
+    """Whether annotations are not read, so that they cannot cause problems."""
 
     @property
     def doc(self) -> str:
-        """The document name that the file's own name gives."""
+        """The document name derived from the file name."""
         return self.path.relative_to(self.root).with_suffix("").as_posix()
 
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """How one format is recognised, read and written.
+    """How to recognise, read and write one format.
 
     ``recognise`` gets a path and the first bytes of the file. ``stream`` yields the units of one item. A format with
-    one file for everything has ``write_file``, which gets an open binary file; one with files for every document has
-    ``write_folder``, which gets an empty folder to fill. Making them appear whole is not their concern. Where the
-    suffix of the output decides between flavours, ``write_by_suffix`` has those that ``write_file`` does not write.
-    ``oddities`` yields what is worth a look in a unit that was read, but was no reason to refuse it; ``further`` names
-    what a unit has besides its mentions that no other format can write; ``holds_links`` has those of
-    `hyperspan.corpora.links.KINDS` that it holds. ``units`` says which kinds it can hold, the first being its own.
+    one file for everything has ``write_file``, which gets an open binary file; a format with files for every document
+    has ``write_folder``, which gets an empty folder to fill. The caller makes both atomic. If the suffix of the output
+    selects a variant, ``write_by_suffix`` has the variants that ``write_file`` does not write. ``oddities`` yields
+    remarks about a unit that are not reason enough to reject it; ``further`` names what a unit has besides its mentions
+    that no other format can write; ``holds_links`` lists the kinds of links it can hold, from
+    `hyperspan.corpora.links.KINDS`. ``units`` lists the kinds of units it can hold, its native kind first.
     """
 
     name: str
@@ -69,18 +69,18 @@ def checked_mention(
     prob: float | None = None,
     attributes: Mapping[str, Any] = NOTHING,
 ) -> Mention | None:
-    """Make a mention of spans as they stand in a file, or report what is wrong with them.
+    """Make a mention from spans read from a file, or report what is wrong with them.
 
-    Spans may come in any order and may touch: both are just other ways to write the same set of words. An empty,
-    reversed or negative span, one beyond ``length``, and spans that overlap one another are defects; None is returned
-    for a mention the caller wants skipped.
+    Spans may come in any order and may touch: these are just other ways to write the same set of words. Empty, reversed
+    or negative spans, spans beyond ``length``, and spans that overlap one another are problems; the result is None if
+    the mention is to be skipped.
     """
     ordered = sorted(spans)
     defect = _defect(ordered, length)
     if not defect and not type:
         defect = "no-type", "the mention has no type; expected a name"
     if defect:
-        lost = LostMention(type, max(1, len(ordered)))
+        lost = LostMention.at(type, ordered, length)
         diagnostics.report(*defect, path=None if path is None else str(path), line=line, lost=lost)
         return None
     return Mention.of(type, ordered, prob=prob, attributes=attributes)
@@ -109,7 +109,7 @@ def _defect(ordered: list[Span], length: int) -> tuple[str, str] | None:
 def unique_mentions(
     mentions: Iterable[tuple[Mention, int | None]], diagnostics: Diagnostics, *, path: Path | None = None
 ) -> list[Mention]:
-    """Return mentions once each; those that come again (same type, same parts) are reported with their line."""
+    """Return mentions without duplicates (same type, same parts), which are reported with their line."""
     kept: dict[Mention, int | None] = {}
     for mention, line in mentions:
         if mention in kept:
@@ -127,7 +127,7 @@ def unique_mentions(
 
 
 def require(unit: Unit, kind: type[Sentence] | type[Document], format: str) -> None:
-    """Refuse a unit that a format cannot hold, saying what to do."""
+    """Raise an error that says what to do if a format cannot hold a unit."""
     if not isinstance(unit, kind):
         have, want = (
             ("character offsets", "tokens")

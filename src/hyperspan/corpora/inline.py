@@ -1,4 +1,4 @@
-"""Inline mentions: tokens on one line, their mentions on the next, then a blank line (Dai et al. 2020).
+"""Read and write inline mentions: tokens on one line, mentions on the next, then a blank line (Dai et al. 2020).
 
 ::
 
@@ -6,7 +6,7 @@
     0,1 ADR|0,0,3,3 ADR
 
 A mention is ``start,end`` for every part, as *inclusive* token indices, a blank and the type; mentions are separated by
-``|``. The second line is empty when there are none. Document names, columns and attributes cannot be held.
+``|``. The second line is empty if there are none. The format cannot hold document names, columns or attributes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import IO
 from hyperspan.corpora.files import HEAD_BYTES, stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, require, unique_mentions
 from hyperspan.corpora.unsupported import note_unsupported
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, LostMention, quoted
 from hyperspan.mentions import Mention, Sentence, Unit
 
 _MENTION = re.compile(r"([0-9]{1,9},[0-9]{1,9}(?:,[0-9]{1,9},[0-9]{1,9})*) (\S.*)", re.DOTALL)
@@ -32,7 +32,7 @@ def _recognise(path: Path, head: bytes) -> bool:
 
 
 def _has_sidecar(path: Path) -> bool:
-    """Whether the text belongs to annotations beside it, or is itself such a file."""
+    """Return whether a text file has annotations beside it, or contains annotations itself."""
     if path.name.lower().endswith(".pipe.txt"):
         return True
     beside = [path.with_suffix(suffix) for suffix in (".ann", ".a1", ".pipe", ".pipe.txt", ".knowtator.xml")]
@@ -40,7 +40,7 @@ def _has_sidecar(path: Path) -> bool:
 
 
 def _looks_inline(head: bytes) -> bool:
-    """Whether the head is nothing but whole sentences with their mentions, and has at least one mention.
+    """Return whether the head consists of complete sentences with their mentions, and has at least one mention.
 
     Examples
     --------
@@ -110,6 +110,7 @@ def _mentions(written: str, length: int, path: Path, number: int, diagnostics: D
                 f"mention {quoted(entry)} is not like '0,2 ADR': start,end for every part, a blank and the type",
                 path=str(path),
                 line=number,
+                lost=LostMention(entry.strip().rpartition(" ")[2], 1),
             )
             continue
         spans = [(start, end + 1) for start, end in zip(indices[::2], indices[1::2], strict=True)]

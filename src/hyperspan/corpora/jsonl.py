@@ -1,11 +1,11 @@
-"""JSON lines: one sentence (``"tokens"``) or document (``"text"``) a line.
+"""Read and write JSON lines: one sentence (``"tokens"``) or document (``"text"``) per line.
 
 ``{"doc": id, "tokens": [...], "mentions": [{"type": t, "spans": [[start, end], ...]}]}`` with token spans, or
 ``"text"`` instead of ``"tokens"`` with character spans. Optional: ``"attributes"``, ``"pos"``, ``"columns"`` (further
 values per token), ``"offsets"`` (characters of each token), and per mention ``"attributes"``, ``"prob"``,
-``"expanded"`` (the phrase it stands for) and ``"group"`` (a number that mentions which share a part have in common);
+``"expanded"`` (the phrase it stands for) and ``"group"`` (a number shared by mentions that share a part);
 ``"relations"``, ``"events"``, ``"equivalences"`` and ``"notes"`` as in `hyperspan.corpora.links`, which refer to the
-``"id"`` of mentions. Keys that are not ours are kept and written back.
+``"id"`` of mentions. Unknown keys are kept and written back.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import orjson
 from hyperspan.corpora.files import stream_lines
 from hyperspan.corpora.format import Format, Item, checked_mention, unique_mentions
 from hyperspan.corpora.links import KINDS, Links, links_among, links_in, unknown_targets
-from hyperspan.diagnostics import Diagnostic, Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostic, Diagnostics, LostMention, quoted
 from hyperspan.errors import CorpusError, MentionError
 from hyperspan.mentions import NOTHING, Document, Mention, Sentence, Unit
 
@@ -28,7 +28,7 @@ _OF_DOCUMENTS = frozenset({"doc", "text", "mentions", "attributes"})
 _OF_SENTENCES = frozenset({"doc", "tokens", "mentions", "attributes", "pos", "columns", "offsets"})
 _OF_MENTIONS = frozenset({"type", "spans", "prob", "attributes"})
 _BESIDE = {"expanded": str, "group": int}
-"""Attributes of mentions that stand beside their type and spans."""
+"""Attributes of mentions that have keys of their own, beside type and spans."""
 _OF_OTHERS = frozenset(
     [
         "annotation",
@@ -45,14 +45,14 @@ _OF_OTHERS = frozenset(
         "tags",
     ]
 )
-"""Keys in which other programs put mentions."""
+"""Keys under which other programs store mentions."""
 
 _MOST_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The keys of a line that are not ours, and those of its mentions."""
+    """The unknown keys of a line and of its mentions."""
 
     extra: Mapping[str, Any]
     of_mentions: Mapping[Mention, Mapping[str, Any]]
@@ -64,7 +64,7 @@ class Source:
 
 
 class _Malformed(Exception):
-    """A line that is JSON but not one of ours; its text says why."""
+    """A line that is JSON but not a valid record; the message says why."""
 
 
 def _recognise(path: Path, head: bytes) -> bool:
@@ -72,7 +72,7 @@ def _recognise(path: Path, head: bytes) -> bool:
 
 
 def is_record(line: bytes) -> bool:
-    """Say whether a line looks like one of ours: a JSON object with ``"tokens"`` or ``"text"``.
+    """Return whether a line looks like a record: a JSON object with ``"tokens"`` or ``"text"``.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def is_record(line: bytes) -> bool:
 
 
 def is_object(line: bytes) -> bool:
-    """Say whether a line is a JSON object with something in it, ours or not: nobody means that as a text.
+    """Return whether a line is a JSON object that is not empty, which nobody means as a text.
 
     Examples
     --------
@@ -106,7 +106,7 @@ def _stream(item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
 
 
 def stream_records(lines: Iterable[tuple[int, str]], item: Item, diagnostics: Diagnostics) -> Iterator[Unit]:
-    """Yield the units of numbered lines; those that are empty are passed over."""
+    """Yield the units of numbered lines; empty lines are skipped."""
     for number, line in lines:
         if not line.strip():
             continue
@@ -160,7 +160,7 @@ def _unit(record: Any, item: Item, number: int, diagnostics: Diagnostics) -> Uni
 def _mentions(
     record: dict[str, Any], length: int, ours: frozenset[str], item: Item, number: int, diagnostics: Diagnostics
 ) -> tuple[tuple[Mention, ...], Source | None]:
-    """Return the mentions of a line, its links, and the keys that are not ours."""
+    """Return the mentions of a line, its links, and its unknown keys."""
     if item.texts_only:
         extra = _without(record, ours | {"mentions", *KINDS})
         return (), Source(extra, {}) if extra else None
@@ -171,7 +171,9 @@ def _mentions(
         try:
             mention = _mention(entry, length, path, number, diagnostics)
         except _Malformed as error:
-            diagnostics.report("malformed", str(error), path=str(path), line=number)
+            type = entry.get("type") if isinstance(entry, dict) else None
+            lost = LostMention(type if isinstance(type, str) else "", 1)
+            diagnostics.report("malformed", str(error), path=str(path), line=number, lost=lost)
             continue
         if mention is not None:
             mentions.append((mention, number))
@@ -185,7 +187,9 @@ def _mentions(
     if links is not None:
         extra = {key: value for key, value in extra.items() if key not in KINDS}
         for kind, target in unknown_targets(links):
-            message = f"a link ({kind}) refers to {quoted(target)}, which is no id of a mention, relation or event here"
+            message = (
+                f"a link ({kind}) refers to {quoted(target)}, which is not the id of a mention, relation or event here"
+            )
             diagnostics.report("unknown-reference", message, path=str(path), line=number)
     source = Source(extra, of_mentions, links) if extra or of_mentions or links is not None else None
     return tuple(unique_mentions(mentions, diagnostics, path=path)), source
@@ -252,7 +256,7 @@ def _listed(keys: Iterable[str]) -> str:
 
 
 def _oddities(unit: Unit) -> Iterator[Diagnostic]:
-    """Report keys in which other programs put mentions, on a line that has none of ours."""
+    """Report keys under which other programs store mentions, on a line without mentions."""
     extra = unit.source.extra if isinstance(unit.source, Source) else {}
     if unit.mentions or not (elsewhere := [key for key in extra if key.lower() in _OF_OTHERS]):
         return
@@ -267,17 +271,17 @@ def _oddities(unit: Unit) -> Iterator[Diagnostic]:
 
 
 def _further(unit: Unit) -> str:
-    """Name the keys that are not ours."""
+    """Name the unknown keys."""
     if not isinstance(unit.source, Source):
         return ""
     keys = dict.fromkeys((*unit.source.extra, *(key for extra in unit.source.of_mentions.values() for key in extra)))
     if unit.source.linked is not None:
-        keys.pop("id", None)  # it is what links go by
+        keys.pop("id", None)  # links refer to it
     return " or ".join(f"key {quoted(key)}" for key in list(keys)[:3])
 
 
 def record_of(unit: Unit, diagnostics: Diagnostics | None = None) -> dict[str, Any]:
-    """Return a sentence or document as the plain data of its line; links between mentions that are gone are noted."""
+    """Return a sentence or document as the plain data of its line; links to removed mentions are dropped and noted."""
     record: dict[str, Any] = {"doc": unit.doc}
     if isinstance(unit, Document):
         record["text"] = unit.text

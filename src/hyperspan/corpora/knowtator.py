@@ -1,9 +1,9 @@
-"""Knowtator and eHOST XML, as in ShARe/CLEF 2013: ``note.txt.knowtator.xml`` about ``note.txt``.
+"""Read and write Knowtator and eHOST XML, as in ShARe/CLEF 2013: ``note.txt.knowtator.xml`` annotates ``note.txt``.
 
 An ``<annotation>`` has spans and points to a ``<classMention>``, which has the type and points to slots. The values of
-a slot become an attribute, those of ``associatedCode`` the attribute ``cui``. The text is beside the annotations, in
-a folder beside theirs, or anywhere in the folder that is read. A file that nobody changed is written back byte for
-byte; in others only what changed does.
+a slot become an attribute, those of ``associatedCode`` the attribute ``cui``. The text may be beside the annotations,
+in a folder next to theirs, or anywhere in the folder that is read. An unchanged document is written back byte for byte;
+in a changed one, only the changes differ.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from hyperspan.corpora.sidecars import (
     stem_of,
 )
 from hyperspan.corpora.unsupported import note_unsupported, same_mentions
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, LostMention, quoted
 from hyperspan.mentions import NOTHING, Document, Mention, Unit
 
 _SUFFIX = ".knowtator.xml"
@@ -41,7 +41,7 @@ _INSTANCE = re.compile(r"EHOST_Instance_([0-9]{1,12})")
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The file as it stood, the text it is about and what was read from it."""
+    """The file as it was read, the text it annotates and what was read from it."""
 
     raw: bytes
     text: str
@@ -50,13 +50,13 @@ class _Source:
     is_clean: bool
 
     def line_of(self, mention: Mention) -> int | None:
-        """Return the line on which a mention stands."""
+        """Return the line that a mention was read from."""
         return self.lines.get(mention)
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """An annotation, its mention, and the elements that belong to it alone."""
+    """An annotation, its mention, and the elements that belong only to it."""
 
     mention: Mention
     nodes: tuple[Node, ...]
@@ -146,6 +146,7 @@ def _mention(
                 f"a span has start {quoted(start)} and end {quoted(end)}; expected two numbers",
                 path=None if path is None else str(path),
                 line=node.line,
+                lost=LostMention(type, len(node.findall("span"))),
             )
             return None
         spans.append((int(start), int(end)))
@@ -162,13 +163,14 @@ def _mention(
                 "expected them to agree",
                 path=None if path is None else str(path),
                 line=node.line,
+                lost=LostMention.at(type, spans, len(text)),
             )
             return None
     return mention
 
 
 def _letters(text: str) -> str:
-    """Return a text without white space and without what XML cannot hold."""
+    """Return a text without white space and without characters that XML cannot hold."""
     return "".join(only_xml(text).split())
 
 
@@ -191,7 +193,7 @@ def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> Non
 
 
 def _is_held(name: str, value: object) -> bool:
-    """Whether an attribute comes back as it is: text, or several texts, under a name that means nothing else."""
+    """Whether an attribute can be read back unchanged: one or several texts, under a name without another meaning."""
     if not name or not_xml(name) or (name in _CUI_SLOTS and name != "cui"):
         return False
     values = value if isinstance(value, list) and len(value) > 1 else [value]
@@ -228,7 +230,7 @@ def _last_instance(children: list[Node]) -> int:
 
 
 def _keep_unchanged(children: list[Node], document: Document) -> list[Mention]:
-    """Take out the annotations that are not in the document any more; return the mentions that are not there yet."""
+    """Remove annotations that are no longer in the document; return the mentions that still have to be added."""
     wanted = {mention: mention for mention in document.mentions}
     keep: set[int] = set()
     for entry in _entries(children, document.text, None, Diagnostics("skip")):

@@ -1,4 +1,4 @@
-"""What annotations say beside mentions: relations, events, equivalences and notes, as plain data that formats share.
+"""Links between mentions (relations, events, equivalences and notes) as plain data that formats share.
 
 A relation is ``{"id": "R1", "type": "Of", "arguments": [{"role": "Arg1", "target": "T1"}, ...]}``, an event
 ``{"id": "E1", "type": "Process", "trigger": "T3", "arguments": [...]}``, an equivalence ``{"type": "Same", "targets":
@@ -27,7 +27,7 @@ class Links:
     Attributes
     ----------
     ids : mapping of Mention to str
-        How links call the mentions.
+        The ids by which links refer to the mentions.
     relations, events, equivalences, notes : tuple of mappings
         As plain data.
 
@@ -50,18 +50,18 @@ class Links:
         return tuple(kind for kind in KINDS if getattr(self, kind))
 
     def as_record(self) -> dict[str, list[dict[str, Any]]]:
-        """Return the kinds that occur as plain data, as JSON lines hold them."""
+        """Return the kinds that occur as plain data, in the form of JSON lines."""
         return {kind: [dict(link) for link in getattr(self, kind)] for kind in self.kinds()}
 
     def among(self, mentions: Iterable[Mention]) -> tuple[Links, tuple[str, ...]]:
-        """Return what is left where only some mentions are there, and what is lost, in words."""
+        """Return the links that remain if only some mentions are kept, and messages about the others."""
         there = set(mentions)
         kept = {kind: list(getattr(self, kind)) for kind in KINDS}
         known = {id for mention, id in self.ids.items() if mention in there}
         known |= {link["id"] for kind in ("relations", "events") for link in kept[kind]}
         lost: list[str] = []
         is_stable = False
-        while not is_stable:  # what refers to something that is lost is lost too
+        while not is_stable:  # a link to something that is lost is lost too
             is_stable = True
             for kind in KINDS:
                 for link in [link for link in kept[kind] if not known.issuperset(targets_of(link))]:
@@ -81,14 +81,14 @@ def targets_of(link: Link) -> list[str]:
 
 
 def links_of(unit: Unit) -> Links | None:
-    """Return the links of what was read, whatever its format; None where there are none."""
+    """Return the links of a unit, whatever its format; None if there are none."""
     find = getattr(unit.source, "links", None)
     found: Links | None = None if find is None else find(unit)
     return found if found is not None and found.kinds() else None
 
 
 def links_among(unit: Unit, diagnostics: Diagnostics | None = None) -> Links | None:
-    """Return the links of a unit between mentions that it still has; those that are lost are noted."""
+    """Return the links between the mentions that a unit still has; the others are noted."""
     found = links_of(unit)
     if found is None:
         return None
@@ -100,7 +100,7 @@ def links_among(unit: Unit, diagnostics: Diagnostics | None = None) -> Links | N
 
 
 def links_in(record: Mapping[str, Any], ids: Mapping[Mention, str]) -> Links | None:
-    """Return the links in a record of plain data; None if some of its keys are not as we write them.
+    """Return the links in a record of plain data; None if some of them are not in our form.
 
     Examples
     --------
@@ -119,7 +119,7 @@ def links_in(record: Mapping[str, Any], ids: Mapping[Mention, str]) -> Links | N
 
 
 def unknown_targets(links: Links) -> Iterator[tuple[str, str]]:
-    """Yield the kind of every link that refers to nothing, and the id that it gives."""
+    """Yield the kind of every link to an unknown id, and that id."""
     known = {*links.ids.values(), *(link["id"] for link in (*links.relations, *links.events))}
     for kind in KINDS:
         for link in getattr(links, kind):

@@ -1,8 +1,8 @@
-"""Rows of the table NOTE_NLP of the OMOP common data model (version 5.4), as CSV; written, not read.
+"""Write rows of the table NOTE_NLP of the OMOP common data model (version 5.4) as CSV; reading is not supported.
 
-One row a mention. ``offset`` is where it begins in the note, in characters; ``lexical_variant`` is its text, with ``…``
-for gaps. What the table has no column for is in ``term_modifiers``: the type, all parts, the probability and
-attributes. ``note_id`` is the document's name, which should be that of the note in NOTE. Concepts are 0, for none.
+One row per mention. ``offset`` is where it begins in the note, in characters; ``lexical_variant`` is its text, with
+``…`` for gaps. ``term_modifiers`` has what the table has no column for: the type, all parts, the probability and
+attributes. ``note_id`` is the document's name, which should be the id of the note in NOTE. Concepts are 0, for none.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ COLUMNS = (
     "term_temporal",
     "term_modifiers",
 )
-"""In the order of the specification."""
+"""The columns, in the order of the specification."""
 
 _LONGEST = 250
-"""Characters of a snippet and of a lexical variant."""
+"""The maximum number of characters in a snippet and of a lexical variant."""
 
 _LONGEST_MODIFIERS = 2_000
 _AROUND = 60
@@ -90,7 +90,7 @@ def _row(
 
 
 def modifiers_of(mention: Mention) -> str:
-    """Return what OMOP has no column for, as ``name=value`` with semicolons between.
+    """Return what OMOP has no column for, as ``name=value`` pairs separated by semicolons.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Find out what a path holds, and read it."""
+"""Recognise the format of a file or folder, and read it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _DEEPEST_FOLDER = 20
 
 
 class NoneRecognised(FormatError):
-    """No file of a folder is of a known format."""
+    """No file in a folder has a known format."""
 
 
 def formats() -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def format_named(name: str) -> Format:
 
 
 def recognise(path: Path) -> Format | None:
-    """Return the format of one file by its name and first bytes, or None."""
+    """Return the format of a file, recognised by its name and first bytes, or None."""
     candidates = [format for format in map(format_named, _NAMES) if path.name.lower().endswith(format.suffixes)]
     if not candidates:
         return None
@@ -48,16 +48,16 @@ def recognise(path: Path) -> Format | None:
 
 
 def find_items(path: str | Path, format: str | None = None) -> tuple[Format, list[Item]]:
-    """Return the format of a file or folder and the items in it, in order of their names.
+    """Return the format of a file or folder and its items, sorted by name.
 
-    In a folder the files at the top decide which format it is; if none of them is recognised, those of its sub-folders
-    do. Formats with files for every document are read from sub-folders too. Files or sub-folders named train, dev and
-    test are its splits.
+    The files at the top of a folder decide its format; if none of them is recognised, the files in sub-folders do.
+    Formats with files for every document are read from sub-folders too. Files or sub-folders named train, dev and test
+    are the splits.
 
     Raises
     ------
     FormatError
-        If nothing is recognised or can be read, if files of several formats stand side by side, or if a format with one
+        If nothing is recognised or can be read, if the folder has files of several formats, or if a format with one
         file for everything has files both at the top and in sub-folders.
     """
     try:
@@ -98,9 +98,10 @@ def _items_in(root: Path, wanted: Format | None) -> tuple[Format, list[Item]]:
 
 
 def _recognised_in(folder: Path, wanted: Format | None, depth: int) -> Iterator[tuple[Format, Path]]:
-    """Yield the recognised files of a folder and of its sub-folders, in order of their names.
+    """Yield the recognised files of a folder and of its sub-folders, sorted by name.
 
-    What stands at the top decides which format those below must have; links to folders and hidden names are left out.
+    The format of the files at the top decides which files below are used. Links to folders and hidden names are
+    skipped.
     """
     entries = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     found = [
@@ -119,11 +120,11 @@ def _recognised_in(folder: Path, wanted: Format | None, depth: int) -> Iterator[
 
 
 def _refuse_both(folder: Path, format: Format, paths: list[Path]) -> None:
-    """Refuse files of one format at the top and below it: are those below parts of the corpus, or something else?"""
+    """Raise an error for files both at the top and below it: it is unclear whether those below belong to the corpus."""
     below = [path.relative_to(folder).as_posix() for path in paths if path.parent != folder]
     if below:
         raise FormatError(
-            f"{format.name} files stand at the top and in sub-folders, such as {quoted(below[0])}; it is not clear "
+            f"{format.name} files are both at the top and in sub-folders, such as {quoted(below[0])}; it is not clear "
             "whether all are meant. Name one file or folder, or move the others away",
             path=str(folder),
         )
@@ -137,7 +138,7 @@ def _recognise_as(path: Path, wanted: Format | None) -> Format | None:
 
 
 def _split_of(path: Path, root: Path) -> str:
-    """Return the split that a file's name begins or ends with, or else that a folder below the root is named after."""
+    """Return the split that a file name begins or ends with, or that a folder below the root is named after."""
     words = re.split(r"[^a-z]+", path.name.lower().split(".")[0])
     folders = path.relative_to(root).parts[:-1]
     return next((_SPLITS[word] for word in (words[0], words[-1], *map(str.lower, folders)) if word in _SPLITS), "")
@@ -151,9 +152,9 @@ def stream(path: str | Path, *, format: str | None = None, diagnostics: Diagnost
     path : path
         A file or folder.
     format : str, optional
-        One of `formats`; recognised if not given.
+        One of `formats`; recognised automatically if not given.
     diagnostics : Diagnostics, optional
-        Takes what is wrong, and decides what happens then; raises at the first defect if not given.
+        Collects problems according to its ``on_error``. If not given, the first one raises an error.
     """
     diagnostics = diagnostics or Diagnostics()
     found, items = find_items(path, format)
@@ -162,7 +163,7 @@ def stream(path: str | Path, *, format: str | None = None, diagnostics: Diagnost
 
 
 def stream_noting(item: Item, format: Format, diagnostics: Diagnostics) -> Iterator[Unit]:
-    """Yield the sentences or documents of an item, and note if there are none."""
+    """Yield the sentences or documents of an item; record a note if there are none."""
     before, is_empty = diagnostics.total, True
     for unit in stream_item(item, format, diagnostics):
         is_empty = False
@@ -182,7 +183,7 @@ def stream_item(item: Item, format: Format, diagnostics: Diagnostics) -> Iterato
     except OSError as error:
         diagnostics.report("unreadable", f"cannot be read: {error.strerror}", path=str(item.path))
     except MentionError as error:
-        # Formats check before they build; this is for what slipped through, so that users still get a place.
+        # Formats check values before they build units; this catches what they miss, so that users still get a location.
         diagnostics.report("invalid", str(error), path=str(item.path))
 
 

@@ -1,7 +1,7 @@
-"""XML from strangers, read as a stream and within bounds.
+"""Read untrusted XML as a stream, within limits.
 
-No entity is ever defined or expanded, no external file or address is looked at, and nesting, tokens and elements are
-limited in size. Built on expat, because it tells of a document type before anything of it takes effect.
+No entity is ever defined or expanded, no external file or address is accessed, and nesting, tokens and elements are
+limited in size. Built on expat, because it reports a document type before it takes effect.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from xml.parsers import expat
 from hyperspan.diagnostics import quoted
 
 DEEPEST_ELEMENT = 32
-"""How deeply elements may be nested; neither of our formats needs more than seven."""
+"""How deeply elements may be nested; no supported format needs more than seven levels."""
 
 LARGEST_ELEMENT = 256 * 1024 * 1024
-"""Bytes one child of the root element may have."""
+"""The maximum number of bytes in one child of the root element."""
 
 LARGEST_TOKEN = 16 * 1024 * 1024
-"""Bytes one tag, with its attributes, or one comment may have."""
+"""The maximum number of bytes in one tag with its attributes, or of one comment."""
 
 _CHUNK = 64 * 1024
 _ENCODINGS = ("utf-8", "utf-16", "us-ascii", "ascii", "iso-8859-1", "latin1", "windows-1252")
@@ -29,7 +29,7 @@ _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 class XmlDefect(Exception):
-    """XML that is broken or not wanted: why, and on which line."""
+    """XML that is broken or not allowed: the reason and the line."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ class XmlDefect(Exception):
 
 
 class Node(Element):
-    """An element that knows the line on which it starts."""
+    """An element with the line on which it starts."""
 
     line: int = 0
 
@@ -45,21 +45,21 @@ class Node(Element):
 def stream_children(file: IO[bytes], *, allow_doctype: bool = False) -> Iterator[tuple[Node, Node]]:
     """Yield ``(root, child)`` for every child of the root element as soon as it is complete.
 
-    Children are not kept in the root, so that memory does not grow with their number; the root of a file without
-    children is yielded once, as its own child.
+    Children are not kept in the root, so memory does not grow with their number. The root of a file without children is
+    yielded once, as its own child.
 
     Parameters
     ----------
     file : binary file
-        UTF-8, UTF-16, ASCII, Latin-1 or Windows-1252, as its declaration says.
+        In UTF-8, UTF-16, ASCII, Latin-1 or Windows-1252, according to its declaration.
     allow_doctype : bool
-        Accept a document type that only names an external definition, which is never looked at. One that defines
-        anything itself is always refused.
+        Accept a document type that only names an external definition, which is never read. A document type with
+        definitions of its own is always an error.
 
     Raises
     ------
     XmlDefect
-        If the file is not XML, or has what is refused.
+        If the file is not XML, or has something that is not allowed.
 
     Examples
     --------

@@ -1,13 +1,13 @@
-"""The pipe-delimited files of ShARe/CLEF 2013 and SemEval-2014 Task 7, with the reports they are about.
+"""Read and write the pipe-delimited files of ShARe/CLEF 2013 and SemEval-2014 Task 7, with their reports.
 
 ::
 
     00098-016139-DISCHARGE_SUMMARY.txt||Disease_Disorder||C0221755||1141||1148||1192||1198
 
-One annotation a line: report, type, CUI (or ``CUI-less``), and start and end of every part in characters. The report is
-a ``.text`` or ``.txt`` file of the same name: beside the pipe file, in a folder beside its own, or anywhere in the
-folder that is read, as in the release of ShARe/CLEF 2013. A pipe file may be about one report or about many; it is
-called ``.pipe``, ``.pipe.txt``, or just ``.txt`` if it begins with an annotation.
+One annotation per line: report, type, CUI (or ``CUI-less``), and start and end of every part in characters. The report
+is a ``.text`` or ``.txt`` file of the same name: beside the pipe file, in a folder next to its own, or anywhere in the
+folder that is read, as in the release of ShARe/CLEF 2013. A pipe file may annotate one report or many. Its name ends in
+``.pipe``, ``.pipe.txt``, or just ``.txt`` if it begins with an annotation.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hyperspan.corpora.sidecars import (
     stem_of,
 )
 from hyperspan.corpora.unsupported import note_unsupported, same_mentions
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, LostMention, quoted
 from hyperspan.errors import CorpusError
 from hyperspan.mentions import Document, Mention, Unit
 
@@ -47,7 +47,7 @@ _LATER_TASK = re.compile(r"[^|]+\|[0-9]+-[0-9]+(?:,[0-9]+-[0-9]+)*\|[^|]")
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """The lines of one report as they stood, and what was read from them."""
+    """The lines of one report as they were read, and what was read from them."""
 
     lines: tuple[str, ...]
     text: str
@@ -56,11 +56,11 @@ class _Source:
     is_clean: bool
 
     def line_of(self, mention: Mention) -> int | None:
-        """Return the line on which a mention stands."""
+        """Return the line that a mention was read from."""
         return self.numbers.get(mention)
 
     def is_about(self, document: Document) -> bool:
-        """Whether the lines still say what the document holds."""
+        """Return whether the lines still match the document."""
         name = document.doc.rsplit("/", 1)[-1]
         return (
             self.is_clean
@@ -78,7 +78,7 @@ def _recognise(path: Path, head: bytes) -> bool:
 
 
 def _is_among_pipe_files(path: Path) -> bool:
-    """Say whether an empty file is the pipe file of a report without mentions: one of its neighbours is a pipe file."""
+    """Return whether an empty file is the pipe file of a report without mentions: a file beside it is a pipe file."""
     neighbours = (other for other in path.parent.iterdir() if other.suffix.lower() == ".txt" and other != path)
     return any(other.is_file() and is_pipe_file(other) for other in islice(neighbours, _MOST_NEIGHBOURS))
 
@@ -159,7 +159,8 @@ def _expected(line: str) -> str:
 def _mention(line: str, length: int, path: Path, number: int, diagnostics: Diagnostics) -> Mention | None:
     _, *fields = line.strip().split("||")
     if len(fields) < 4 or len(fields) % 2 or not all(_OFFSET.fullmatch(offset) for offset in fields[2:]):
-        diagnostics.report("malformed", _expected(line), path=str(path), line=number)
+        lost = LostMention(fields[0], max(1, (len(fields) - 2) // 2))
+        diagnostics.report("malformed", _expected(line), path=str(path), line=number, lost=lost)
         return None
     type, cui, *offsets = fields
     spans = [(int(start), int(end)) for start, end in zip(offsets[::2], offsets[1::2], strict=True)]
@@ -167,7 +168,7 @@ def _mention(line: str, length: int, path: Path, number: int, diagnostics: Diagn
 
 
 def _note_texts_without_lines(reports: Iterable[str], item: Item, folders: Folders, diagnostics: Diagnostics) -> None:
-    """Note reports that no line names: they may have no mentions, or belong to another pipe file."""
+    """Record a note for reports that no line names: they may have no mentions, or belong to another pipe file."""
     try:
         with_texts = {found[0].parent for report in reports if (found := find_sidecar(report, folders))}
     except CorpusError:
@@ -199,7 +200,7 @@ def _write(units: Iterable[Unit], folder: Path, diagnostics: Diagnostics) -> Non
 
 
 def _is_held(name: str, value: object) -> bool:
-    """Whether an attribute comes back as it is: one CUI, as a text."""
+    """Whether an attribute can be read back unchanged: one CUI, as a text."""
     return name == "cui" and isinstance(value, str)
 
 

@@ -1,4 +1,4 @@
-"""The text that annotations in another file are about."""
+"""Find and write the texts that annotations in another file refer to."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hyperspan.mentions import NOTHING, Document
 TEXT_SUFFIXES = (".txt", ".text")
 
 _DEEPEST = 3
-"""So many folders below the one that the user named a text is looked for."""
+"""How many levels below the folder that the user named a text is searched."""
 
 _PIPE_LINE = re.compile(rb"(?:\xef\xbb\xbf)?\s*[^|\n]+\|\|[^|\n]*\|\|[^|\n]*(?:\|\|[0-9]+\|\|[0-9]+)+\s*(?:\n|$)")
 
@@ -41,7 +41,7 @@ def stem_of(name: str) -> str:
 
 
 def attributes_of(doc: str) -> Mapping[str, str]:
-    """Return what the name of a clinical report tells: its note type.
+    """Return the attributes that the name of a clinical report implies: its note type.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def attributes_of(doc: str) -> Mapping[str, str]:
 
 
 def attributes_told(document: Document) -> set[str]:
-    """Return the attributes of a document that its name tells, so that they need not be held elsewhere."""
+    """Return the attributes that a document's name implies, so that they need not be stored elsewhere."""
     told = attributes_of(document.doc)
     return {name for name, value in document.attributes.items() if name in told and told[name] == value}
 
@@ -66,9 +66,9 @@ class TextFolder:
     folder : path
         Where to write.
     suffix : str
-        That of the text files.
+        The suffix of the text files.
     diagnostics : Diagnostics
-        Takes documents that cannot be written.
+        Collects the documents that cannot be written.
     """
 
     def __init__(self, folder: Path, suffix: str, diagnostics: Diagnostics) -> None:
@@ -77,7 +77,7 @@ class TextFolder:
         self.diagnostics = diagnostics
 
     def new_path(self, document: Document) -> Path | None:
-        """Return where to write a document's text, its folder made, or report why it cannot be written."""
+        """Return the path for a document's text, creating its folder, or report why it cannot be written."""
         try:
             path = document_path(self.folder, document.doc, self.suffix)
         except CorpusError as error:
@@ -94,13 +94,13 @@ class TextFolder:
 
 
 class Folders:
-    """The names in the folders near a file of annotations, each listed once however many texts are looked for.
+    """The file names in the folders near a file of annotations; each folder is listed only once.
 
     Parameters
     ----------
     annotations : path
     within : path, optional
-        The folder that the user named: a text may stand anywhere in it.
+        The folder that the user named; a text may be anywhere in it.
     """
 
     def __init__(self, annotations: Path, within: Path | None = None) -> None:
@@ -110,16 +110,16 @@ class Folders:
 
     @cached_property
     def beside(self) -> list[Path]:
-        """The folders beside that of the file, in order of their names."""
+        """The folders next to the folder of the file, sorted by name."""
         return _folders_in(self.own.resolve().parent)
 
     @cached_property
     def below(self) -> list[Path]:
-        """The folders in that which the user named, not too deep."""
+        """The folders inside the one that the user named, up to a limited depth."""
         return [] if self.within is None else list(_folders_below(self.within, _DEEPEST))
 
     def find(self, folder: Path, candidates: Sequence[Path]) -> Path | None:
-        """Return the first of some relative paths at which there is a text in a folder."""
+        """Return the first candidate path at which a folder has a text."""
         if folder not in self._names:
             try:
                 self._names[folder] = frozenset(os.listdir(folder))
@@ -137,9 +137,9 @@ class Folders:
 
 
 def is_pipe_file(path: Path) -> bool:
-    """Say whether a file begins with a pipe-delimited annotation, so that it is no text whatever its name.
+    """Return whether a file begins with a pipe-delimited annotation, and so is not a text, whatever its name.
 
-    In the release of ShARe/CLEF 2013 gold annotations stand in files ``NAME.txt``, as the reports do.
+    In the release of ShARe/CLEF 2013, both the gold annotations and the reports are in files ``NAME.txt``.
     """
     return _PIPE_LINE.match(head_of(path)) is not None
 
@@ -152,9 +152,9 @@ def read_sidecar(
     line: int | None = None,
     folders: Folders,
 ) -> str | None:
-    """Read the text ``name`` that a file of annotations speaks of, or report why that cannot be done.
+    """Read the text ``name`` that a file of annotations refers to, or report why that is not possible.
 
-    It is looked for beside the annotations, then in the folders beside theirs (``text/`` beside ``pipe/``), then
+    It is searched beside the annotations, then in the folders next to theirs (``text/`` next to ``pipe/``), then
     anywhere in the folder that the user named, as ``.txt`` and as ``.text``. The name cannot lead elsewhere.
     """
     try:
@@ -180,14 +180,14 @@ def read_sidecar(
 
 
 def find_sidecar(name: str, folders: Folders) -> list[Path]:
-    """Return the files that a text may be in: one beside the annotations, all in folders beside theirs, or within.
+    """Return the files that may hold a text: the one beside the annotations, or all in folders next to theirs or below.
 
     Raises
     ------
     CorpusError
         If the name could lead elsewhere.
     """
-    # The name as it stands comes first; a name in "x.txt" may still mean the file "x.text".
+    # The exact name comes first; the name "x.txt" may still refer to the file "x.text".
     here = Path()
     candidates = [document_path(here, name, ""), *(document_path(here, stem_of(name), s) for s in TEXT_SUFFIXES)]
     if beside := folders.find(folders.own, candidates):

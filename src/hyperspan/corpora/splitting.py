@@ -1,4 +1,4 @@
-"""Cut a corpus into train, dev and test by document."""
+"""Split a corpus into train, dev and test by document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ SPLITS = ("train", "dev", "test")
 
 
 def parse_shares(text: str) -> tuple[float, float, float]:
-    """Read shares in percent: train, dev and test.
+    """Parse the shares of train, dev and test in percent.
 
     Examples
     --------
@@ -32,9 +32,9 @@ def parse_shares(text: str) -> tuple[float, float, float]:
 
 
 def assign_splits(documents: Iterable[str], shares: tuple[float, float, float], seed: int) -> dict[str, str]:
-    """Say for every document name which split it belongs to.
+    """Assign every document name to a split.
 
-    Depends on the names and the seed only, not on the order in which documents come.
+    The result depends only on the names and the seed, not on the order of the documents.
 
     Examples
     --------

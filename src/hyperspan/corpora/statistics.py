@@ -1,4 +1,4 @@
-"""The paper's data table, for any corpus."""
+"""Corpus statistics, as in the data table of the paper."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from hyperspan.mentions import Document, Mention, Span, Unit, to_tokens
 
 @dataclass(slots=True)
 class Statistics:
-    """Counts over sentences (or documents, each counting as one), gathered one at a time.
+    """Counts over sentences (or documents, each counting as one), added one at a time.
 
-    Parts are counted as annotated; overlaps and gaps in words.
+    Parts are counted as annotated; overlaps and gaps are measured in words.
     """
 
     sentences: int = 0
@@ -52,7 +52,7 @@ class Statistics:
             self.overlaps_of_different_types += one.type != other.type
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the counts under the names that ``stats --json`` prints."""
+        """Return the counts under the keys that ``stats --json`` prints."""
         return {
             "sentences": self.sentences,
             "tokens": self.tokens,
@@ -78,7 +78,7 @@ def statistics(units: Iterable[Unit], tokenize: Callable[[str], Sequence[Span]])
 
 
 def overlapping_pairs(mentions: Iterable[Mention]) -> Iterator[tuple[Mention, Mention]]:
-    """Yield every pair of mentions that share a word, the one that starts first before the other."""
+    """Yield every pair of mentions that share a word, the one that starts earlier first."""
     open_mentions: list[Mention] = []
     for mention in sorted(mentions):
         open_mentions = [earlier for earlier in open_mentions if earlier.end > mention.start]
@@ -91,7 +91,8 @@ def overlapping_pairs(mentions: Iterable[Mention]) -> Iterator[tuple[Mention, Me
 def quantile(counts: Counter[int], share: float) -> int:
     """Return the smallest value that more than this share of the values does not exceed; 0 if there are none.
 
-    In order, that is the value with this share of the others before it: no value is ever made up between two.
+    In sorted order, this is the value with this share of the others before it. There is no interpolation between
+    values.
 
     Examples
     --------
@@ -111,5 +112,5 @@ def _in_words(mentions: Iterable[Mention], offsets: Sequence[Span]) -> Iterator[
     for mention in mentions:
         try:
             yield to_tokens(mention, offsets, widen=True)
-        except AlignmentError:  # only white space: no word to overlap or to leave a gap
+        except AlignmentError:  # only white space: it has no words
             continue

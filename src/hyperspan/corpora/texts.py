@@ -1,4 +1,4 @@
-"""Texts to find mentions in: plain files, or whatever a corpus holds, its annotations left alone."""
+"""Read texts to find mentions in: plain files, or a corpus without its annotations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hyperspan.files import kind_of
 from hyperspan.mentions import Document, Unit
 
 TEXT = "text"
-"""What stands in place of a format's name for plain texts."""
+"""The format name for plain texts."""
 
 _NAMES = f"plain texts, in files {' or '.join(TEXT_SUFFIXES)}"
 
@@ -32,19 +32,19 @@ def stream_texts(
 ) -> Iterator[Unit]:
     """Yield the sentences or documents of a file or folder without their mentions, one at a time.
 
-    A file ``.txt`` or ``.text`` is a document; a folder of them is one document a file, named after it; in a folder of
-    brat's, texts without annotations are read too.
+    A ``.txt`` or ``.text`` file is a document; a folder of them has one document per file, named after it. In a brat
+    folder, texts without annotations are read too.
 
     Parameters
     ----------
     path : path
         A file or folder.
     format : str, optional
-        One of `formats`, or ``"text"`` for all plain texts of a folder; recognised if not given.
+        One of `formats`, or ``"text"`` for all plain texts of a folder; recognised automatically if not given.
     keep_gold : bool
-        Read mentions too; what is wrong with them is then a defect like any other.
+        Read mentions too; errors in them are then problems like any other.
     diagnostics : Diagnostics, optional
-        Takes what is wrong, and decides what happens then; raises at the first defect if not given.
+        Collects problems according to its ``on_error``. If not given, the first one raises an error.
     """
     path = Path(path)
     diagnostics = diagnostics or Diagnostics()

@@ -1,4 +1,4 @@
-"""What a format cannot hold, said once for each kind."""
+"""Record notes about fields that a format cannot hold, once for each kind."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hyperspan.mentions import Mention, Sentence, Unit
 
 
 class AllBut:
-    """A container of every name but some.
+    """A container of all names except some.
 
     Examples
     --------
@@ -40,25 +40,25 @@ def note_unsupported(
     holds: Callable[[str, Any], bool] | None = None,
     prob: bool = False,
 ) -> None:
-    """Note what of a sentence or document a format leaves out, given what it holds.
+    """Record notes about the fields of a sentence or document that a format cannot hold.
 
-    Notes never raise: the mentions are whole, and that is what most people convert for.
+    Notes never raise errors: the mentions are complete, and most conversions need no more.
 
     Parameters
     ----------
     unit : Sentence or Document
-        What is being written.
+        The unit being written.
     format : str
         The format's name.
     diagnostics : Diagnostics
-        Takes the notes.
+        Collects the notes.
     doc : bool
         Whether the document's name is held.
     attributes, columns, mention_attributes : container of str
         The names that are held.
     holds : callable, optional
-        Says of an attribute of a mention, by name and value, whether it comes back as it is; instead of
-        ``mention_attributes``, for formats that hold some values only.
+        Returns whether an attribute of a mention, given by name and value, can be read back unchanged. Replaces
+        ``mention_attributes`` for formats that hold only some values.
     prob : bool
         Whether the probabilities of mentions are held.
 
@@ -101,7 +101,7 @@ def _first_lost(names: Iterable[str], held: Container[str]) -> str | None:
 
 
 def same_mentions(before: Iterable[Mention], after: Iterable[Mention]) -> bool:
-    """Say whether two lists of mentions agree in everything, attributes and probabilities included."""
+    """Return whether two lists of mentions are equal in everything, including attributes and probabilities."""
     return list(map(_everything_of, before)) == list(map(_everything_of, after))
 
 

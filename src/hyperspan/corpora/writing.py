@@ -1,4 +1,4 @@
-"""Write a corpus, whole or not at all."""
+"""Write a corpus atomically: completely or not at all."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def written_formats() -> tuple[str, ...]:
 
 
 def format_of_output(path: str | Path, option: str = "--to", others: Iterable[str] = ()) -> str:
-    """Return the format that an output name implies: ``notes.jsonl`` is jsonl, a name without suffix brat.
+    """Return the format that an output name implies: jsonl for ``notes.jsonl``, brat for a name without a suffix.
 
-    Where it implies none, the error names the option that says so, and what other suffixes the caller knows.
+    If it implies none, the error names the option that sets the format, and other suffixes that the caller supports.
     """
     path = Path(path)
     if not path.suffix or path.is_dir():
@@ -59,20 +59,20 @@ def write(
     overwrite: bool = False,
     diagnostics: Diagnostics | None = None,
 ) -> None:
-    """Write sentences or documents to a file or folder that appears only when it is complete.
+    """Write sentences or documents to a file or folder that appears only once it is complete.
 
     Parameters
     ----------
     units : iterable of Sentence or Document
-        Taken one at a time.
+        Read one at a time.
     path : path
-        The file, or the folder for formats with one file a document.
+        The file, or the folder for formats with one file per document.
     format : str, optional
-        The name of a format; taken from the suffix if not given.
+        The name of a format; derived from the suffix if not given.
     overwrite : bool
-        Replace a folder that is there already. Files are always replaced.
+        Replace an existing folder. Files are always replaced.
     diagnostics : Diagnostics, optional
-        Takes what the format cannot hold; raises at the first such case if not given.
+        Collects what the format cannot hold. If not given, the first case raises an error.
     """
     chosen = writable(format or format_of_output(path))
     diagnostics = diagnostics or Diagnostics()
@@ -119,14 +119,14 @@ def write_splits(
 
 
 def _file_writer(format: Format, path: Path) -> Callable[[Iterable[Unit], IO[bytes], Diagnostics], None]:
-    """Return what writes the flavour of a format that the suffix of a file implies."""
+    """Return the function that writes the variant of a format that a file's suffix implies."""
     writer = format.write_by_suffix.get(path.suffix.lower(), format.write_file)
     assert writer is not None
     return writer
 
 
 def writable(name: str) -> Format:
-    """Return a format by name that can be written."""
+    """Return a format by name, after checking that it can be written."""
     format = _WRITTEN_ONLY.get(name) or format_named(name)
     if format.write_file is None and format.write_folder is None:
         raise UsageError(f"the format {name!r} can only be read; choose another with --to")
@@ -161,7 +161,7 @@ def _texts_of(unit: Unit) -> Iterator[Any]:
 
 
 def _half_in(value: Any) -> str | None:
-    """Return the first half of a character in a value, however deep."""
+    """Return the first lone surrogate (half a character) in a value, at any depth."""
     if isinstance(value, str):
         if value.isascii():
             return None

@@ -1,4 +1,4 @@
-"""Scores of a prediction, where it goes wrong, and whether one system is better than another.
+"""Score predictions, list their errors, and test whether one system is better than another.
 
 Examples
 --------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from hyperspan.diagnostics import LostMention
 from hyperspan.evaluation.matching import neighbours
@@ -13,6 +13,9 @@ GAPS = ("0", "1", "2", "3-5", "6+")
 OVERLAPS = ("none", "nested", "crossing", "shared part")
 
 _FIRST_THAT_HOLDS = ("crossing", "shared part", "nested")
+
+_Sets = tuple[set[int], set[tuple[int, int]]]
+"""The words and the parts of a mention."""
 
 
 def parts_class(mention: Mention | LostMention) -> str:
@@ -35,7 +38,7 @@ def gap_class(gap: int) -> str:
 
 
 def overlap_of(one: Mention, other: Mention) -> str:
-    """Say how two mentions of one sentence overlap, whatever their types; one of `OVERLAPS`.
+    """Return how two mentions of one sentence overlap, whatever their types; one of `OVERLAPS`.
 
     ``none``: no word in common. ``nested``: all words of one are words of the other. ``shared part``: not nested, and
     a part of one is also a part of the other. ``crossing``: any other pair with a word in common.
@@ -48,27 +51,44 @@ def overlap_of(one: Mention, other: Mention) -> str:
     >>> overlap_of(Mention("Finding", [(11, 14)]), Mention("Finding", [(13, 14), (16, 17)]))
     'crossing'
     """
-    mine, theirs = set(one.words()), set(other.words())
-    if not mine & theirs:
-        return "none"
-    if mine <= theirs or theirs <= mine:
-        return "nested"
-    return "shared part" if set(one.parts) & set(other.parts) else "crossing"
+    return _overlap(_sets_of(one), _sets_of(other))
 
 
 def overlap_classes(mentions: Sequence[Mention]) -> list[str]:
     """Return the class of each mention of a sentence by how it overlaps the others; each one of `OVERLAPS`.
 
-    A mention that overlaps several others in several ways is ``crossing`` if it crosses any, else ``shared part`` if
-    it shares a part with any, else ``nested``.
+    A mention that overlaps others in several ways is ``crossing`` if it crosses any, otherwise ``shared part`` if it
+    shares a part with any, and otherwise ``nested``.
 
     Examples
     --------
     >>> overlap_classes([Mention("Finding", parts) for parts in ([(0, 1)], [(0, 1), (2, 4)], [(0, 1), (5, 6)])])
     ['nested', 'shared part', 'shared part']
     """
-    classes = []
-    for position, shared in enumerate(neighbours(mentions, mentions)):
-        found = {overlap_of(mentions[position], mentions[other]) for other in shared if other != position}
-        classes.append(next((name for name in _FIRST_THAT_HOLDS if name in found), "none"))
-    return classes
+    sets = [_sets_of(mention) for mention in mentions]  # once for each mention, not for each of its pairs
+    return [
+        _first_that_holds(_overlap(sets[position], sets[other]) for other in shared if other != position)
+        for position, shared in enumerate(neighbours(mentions, mentions))
+    ]
+
+
+def _sets_of(mention: Mention) -> _Sets:
+    return set(mention.words()), set(mention.parts)
+
+
+def _overlap(one: _Sets, other: _Sets) -> str:
+    mine, theirs = one[0], other[0]
+    if mine.isdisjoint(theirs):
+        return "none"
+    if mine <= theirs or theirs <= mine:
+        return "nested"
+    return "crossing" if one[1].isdisjoint(other[1]) else "shared part"
+
+
+def _first_that_holds(ways: Iterable[str]) -> str:
+    found = set()
+    for way in ways:
+        if way == _FIRST_THAT_HOLDS[0]:
+            return way  # whatever the others are, and a bad prediction may have thousands
+        found.add(way)
+    return next((name for name in _FIRST_THAT_HOLDS if name in found), "none")

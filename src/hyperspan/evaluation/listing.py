@@ -1,4 +1,4 @@
-"""What went wrong, mention by mention, with the most likely reason."""
+"""List errors, mention by mention, with the most likely reason."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def list_errors(comparison: Comparison) -> dict[str, Any] | None:
     """Return the false negatives and false positives of a sentence or document as plain data; None if there are none.
 
     Each has a ``kind``. A gold mention is ``missed``, and a predicted one ``spurious``, if no error of the other side
-    shares a word with it. Else it has a ``partner`` there: one with the same parts (``wrong type``), else of the same
-    type (``wrong boundary``), else any (``wrong type and boundary``); among several the one with the most words in
-    common, then the first. One mention may be the partner of several.
+    shares a word with it. Otherwise it has a ``partner`` there: one with the same parts (``wrong type``), if not, one
+    of the same type (``wrong boundary``), if not, any (``wrong type and boundary``). Among several candidates, the one
+    with the most words in common wins, then the first. A mention may be the partner of several others.
 
     Examples
     --------

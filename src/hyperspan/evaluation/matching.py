@@ -1,4 +1,4 @@
-"""Which predicted sentence belongs to which gold one, and which of their mentions agree."""
+"""Pair gold and predicted sentences, and compare their mentions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hyperspan.errors import AlignmentError, CorpusError, UsageError
 from hyperspan.mentions import Document, Mention, Sentence, Span, Unit, to_tokens
 
 Tokenize: TypeAlias = Callable[[str], Sequence[Span]]
-"""Gives the offsets of the words in a text, in order."""
+"""Returns the offsets of the words in a text, in order."""
 
 _MADE_UP = re.compile(r"(.+)[:-]\d+", re.DOTALL)
 _SHOWN = 20
@@ -27,13 +27,13 @@ class Comparison:
     Attributes
     ----------
     gold, predicted : Sentence or Document
-        The two sides: the same tokens or text.
+        The two sides, with the same tokens or text.
     right : tuple of Mention
-        On both sides, same type and same parts; as they stand in the prediction.
+        On both sides with the same type and parts; taken from the prediction.
     missed, spurious : tuple of Mention
-        Only in gold, only predicted.
+        Only in gold, and only in the prediction.
     in_words : mapping of Mention to Mention
-        Every mention with token offsets. One that covers nothing but white space is not in it.
+        Every mention in word offsets. A mention that covers only white space is missing.
     """
 
     gold: Unit
@@ -45,16 +45,16 @@ class Comparison:
 
     @property
     def gold_mentions(self) -> tuple[Mention, ...]:
-        """All that gold has, each once."""
+        """All gold mentions, without duplicates."""
         return self.right + self.missed
 
     @property
     def predicted_mentions(self) -> tuple[Mention, ...]:
-        """All that was predicted, each once."""
+        """All predicted mentions, without duplicates."""
         return self.right + self.spurious
 
     def words_of(self, mentions: Iterable[Mention]) -> list[Mention]:
-        """Return mentions with token offsets, without those that cover no word."""
+        """Return mentions in word offsets, without those that cover no word."""
         return [self.in_words[mention] for mention in mentions if mention in self.in_words]
 
 
@@ -66,10 +66,10 @@ def comparisons(
     Parameters
     ----------
     gold, predicted : iterable of Sentence or Document
-        See `pairs` for which belongs to which.
+        `pairs` says which of them belong together.
     tokenize : callable, optional
-        Gives the offsets of the words in a document's text, as ``hyperspan.text.tokenize`` does. Sentences do
-        without.
+        Returns the offsets of the words in a document's text, as ``hyperspan.text.tokenize`` does. Not needed for
+        sentences.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def comparisons(
 
 
 def compare(gold: Unit, predicted: Unit, *, tokenize: Tokenize | None = None) -> Comparison:
-    """Compare the mentions of one sentence or document as sets; that the two belong together is not checked."""
+    """Compare the mentions of one sentence or document as sets, without checking that the two belong together."""
     wanted, found = set(gold.mentions), set(predicted.mentions)
     return Comparison(
         gold,
@@ -103,13 +103,13 @@ def _in_words(unit: Unit, mentions: set[Mention], tokenize: Tokenize | None) -> 
     if tokenize is None:
         raise UsageError(
             f"document {quoted(unit.doc)} has character offsets, but gaps and overlaps are counted in words; "
-            "say what the words are, for example with tokenize=hyperspan.text.tokenize"
+            "define them, for example with tokenize=hyperspan.text.tokenize"
         )
     return words_of(mentions, tokenize(unit.text) if mentions else ())
 
 
 def words_of(mentions: Iterable[Mention], offsets: Sequence[Span]) -> dict[Mention, Mention]:
-    """Return mentions of a text with the words they touch, given where these stand; not those that touch none.
+    """Convert mentions of a text to the words they touch, given the words' offsets; drop those that touch none.
 
     Examples
     --------
@@ -132,14 +132,15 @@ def words_of(mentions: Iterable[Mention], offsets: Sequence[Span]) -> dict[Menti
 def pairs(gold: Iterable[Unit], predicted: Iterable[Unit]) -> Iterator[tuple[Unit, Unit]]:
     """Yield gold and predicted sentences or documents that belong together, in the order of gold.
 
-    The n-th sentence of a document in gold belongs to its n-th sentence in the prediction. Both are read in step.
-    Where documents stand in another order, the prediction is read ahead and what is not yet needed is kept.
-    Sentences without a document name (a reader then names them after the file) belong together in order.
+    The n-th sentence of a document in gold belongs to its n-th sentence in the prediction. Both are read in step. If
+    documents are in a different order, the prediction is read ahead and buffered. Sentences without a document name,
+    which the reader names after the file, are paired in order.
 
     Raises
     ------
     CorpusError
-        If a sentence of one side has no partner on the other, or tokens or text differ: names the first difference.
+        If a sentence of one side has no partner on the other, or tokens or text differ. The message names the first
+        difference.
 
     Examples
     --------
@@ -164,7 +165,7 @@ def pairs(gold: Iterable[Unit], predicted: Iterable[Unit]) -> Iterator[tuple[Uni
     left = next((units[0] for units in waiting.values() if units), None) or next(rest, None)
     if left is not None:
         raise CorpusError(
-            f"the prediction has a {_kind(left)} that gold has not: {_where(left)}, when all {number} of gold "
+            f"the prediction has a {_kind(left)} that gold lacks: {_where(left)}, when all {number} of gold "
             "have their partners. Both must hold the same documents with the same sentences."
         )
 
@@ -187,7 +188,7 @@ def _has_made_up_name(unit: Unit) -> bool:
 
 
 def name_in_file(unit: Unit) -> str:
-    """Return the name of a document; of one that a reader named after its file, for want of a name, only the number.
+    """Return the name of a document; only the number if the reader had to name it after its file.
 
     Examples
     --------
@@ -227,7 +228,7 @@ def _check_same(gold: Unit, predicted: Unit, number: int) -> None:
 
 
 def difference_of(one: Unit, other: Unit, first: str, second: str) -> str | None:
-    """Say where the tokens or texts of two sides differ, given what the sides are called; None if they do not.
+    """Describe where the tokens or texts of two sides differ, given the names of the sides; None if they are equal.
 
     Examples
     --------
@@ -252,7 +253,7 @@ def _sequence_difference(one: Sequence[str], other: Sequence[str], first: str, s
     if isinstance(one, str):
         here = slice(at, at + _SHOWN)
         return (
-            f"at character {at} the text goes on with {quoted(one[here])} in {first}, "
+            f"at character {at} the text continues with {quoted(one[here])} in {first}, "
             f"but with {quoted(other[here])} in {second}"
         )
     return f"token {at} is {quoted(one[at])} in {first}, but {quoted(other[at])} in {second}"
@@ -273,7 +274,7 @@ def _where(*units: Unit) -> str:
 
 
 def neighbours(mentions: Iterable[Mention], others: Iterable[Mention]) -> Iterator[list[int]]:
-    """Yield for each mention the positions of those others that share a word with it, whatever their type.
+    """Yield for each mention the indices of the others that share a word with it, whatever their type.
 
     Examples
     --------
@@ -306,7 +307,7 @@ def most_partners(gold: Sequence[Mention], predicted: Sequence[Mention]) -> int:
     taken: set[int] = set()
     for shared in candidates:
         taken.update([position for position in shared if position not in taken][:1])
-    # Taking the first that is free is nearly always enough; a pairing that reaches the bound is a largest one.
+    # A greedy pairing is nearly always enough; one that reaches the upper bound is a largest one.
     return bound if len(taken) == bound else _largest_pairing(candidates, len(predicted))
 
 

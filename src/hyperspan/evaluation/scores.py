@@ -1,4 +1,4 @@
-"""Counts first, ratios after: precision, recall and F1 over all mentions and over classes of them."""
+"""Precision, recall and F1 over all mentions and over classes of mentions."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hyperspan.diagnostics import LostMention, quoted
+from hyperspan.diagnostics import LostMention, counted, quoted
 from hyperspan.errors import UsageError
 from hyperspan.evaluation.breakdowns import GAPS, OVERLAPS, PARTS, gap_class, overlap_classes, parts_class
 from hyperspan.evaluation.matching import Comparison, Tokenize, comparisons, most_partners
 from hyperspan.evaluation.sentences import Split, in_sentences
 from hyperspan.mentions import Document, Mention, Unit
-from hyperspan.mentions.notebook import Shown, counted
+from hyperspan.mentions.notebook import Shown
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How much is right (``tp``), spurious (``fp``) and missed (``fn``), and the ratios that follow.
+    """The number of right (``tp``), spurious (``fp``) and missed (``fn``) mentions, and the ratios that follow.
 
-    A ratio of nothing to nothing is 0.0, as in the scorers of the shared tasks: so nobody gains by predicting nothing.
-    A class without any mention on either side therefore has F1 0.0 as well, and `is_empty`.
+    A ratio of zero to zero is 0.0, as in the scorers of the shared tasks, so that predicting nothing never pays. A
+    class without mentions on either side therefore has F1 0.0 too, and `is_empty` is true.
 
     Examples
     --------
@@ -41,12 +41,12 @@ class Score:
 
     @property
     def precision(self) -> float:
-        """The share of what was predicted that is right."""
+        """The share of the predicted mentions that is right."""
         return _ratio(self.tp, self.tp + self.fp)
 
     @property
     def recall(self) -> float:
-        """The share of gold that was found."""
+        """The share of the gold mentions that was found."""
         return _ratio(self.tp, self.tp + self.fn)
 
     @property
@@ -56,7 +56,7 @@ class Score:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there was nothing to count, neither in gold nor predicted."""
+        """Whether there are no mentions, neither gold nor predicted."""
         return not (self.tp or self.fp or self.fn)
 
     def as_dict(self) -> dict[str, float]:
@@ -73,27 +73,27 @@ class Score:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Evaluation(Shown):
-    """Every score of a prediction.
+    """All scores of a prediction.
 
     Attributes
     ----------
     all : Score
-        Over all mentions; one is right when type and all parts match.
+        Over all mentions; a mention is right if its type and all its parts match.
     discontiguous_sentences : Score
-        Over all mentions of the sentences whose gold has a discontiguous one.
+        Over all mentions of the sentences that have a discontiguous gold mention.
     discontiguous_mentions : Score
         Over the discontiguous mentions of the whole corpus.
     by_type, by_parts, by_gap, by_overlap : mapping of str to Score
         Over the mentions of each class. The classes of one breakdown add up to `all`.
     relaxed : Score
-        Over pairs of the same type with a common word, each mention in at most one pair and as many as possible.
+        Over a largest one-to-one pairing of mentions that have the same type and a word in common.
     words : Score
-        Over pairs of a word and the type of a mention it is in.
+        Over pairs of a word and the type of a mention that contains it.
     n_units : int
         How many sentences were compared, those of documents included.
     n_lost : int
-        How many gold mentions were skipped in reading. They count as missed, in the classes of no gap and no overlap,
-        because nobody knows better; only `words` leaves them out.
+        How many gold mentions the reader skipped. They count as missed, in the classes of no gap and no overlap,
+        because their offsets are unknown; only `words` excludes them.
     """
 
     all: Score
@@ -114,7 +114,7 @@ class Evaluation(Shown):
         return f"Evaluation(F1 over {counted(self.n_units, 'sentence')}: {scores})"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the scores under the names that ``evaluate --json`` prints."""
+        """Return the scores under the keys that ``evaluate --json`` prints."""
         return {
             "all": self.all.as_dict(),
             "discontiguous_sentences": self.discontiguous_sentences.as_dict(),
@@ -145,16 +145,16 @@ def evaluate(
     gold, predicted : iterable of Sentence or Document
         The same sentences with the mentions of each side, paired by document and order (see `pairs`).
     tokenize : callable, optional
-        Gives the offsets of the words in a document's text, as ``hyperspan.text.tokenize`` does. Needed for documents,
-        whose mentions match by character, but whose gaps, overlaps and words are counted in words.
+        Returns the offsets of the words in a document's text, as ``hyperspan.text.tokenize`` does. Needed for
+        documents: their mentions match by character, but gaps, overlaps and words are counted in words.
     split : callable, optional
-        Gives the offsets of the sentences in a document's text, as ``hyperspan.text.split_sentences`` does. Needed for
-        documents, which are scored by the sentences they consist of.
+        Returns the offsets of the sentences in a document's text, as ``hyperspan.text.split_sentences`` does. Needed
+        for documents, which are scored sentence by sentence.
 
     Raises
     ------
     CorpusError
-        If the two do not hold the same sentences.
+        If the two do not have the same sentences.
     UsageError
         If there are documents, and ``tokenize`` or ``split`` is not given.
 
@@ -173,7 +173,7 @@ def evaluate(
     for comparison in comparisons(gold, predicted, tokenize=tokenize):
         if split is None and isinstance(comparison.gold, Document):
             raise UsageError(
-                f"document {quoted(comparison.gold.doc)} is to be scored by its sentences; say what they are, for "
+                f"document {quoted(comparison.gold.doc)} is scored by its sentences; define them, for "
                 "example with split=hyperspan.text.split_sentences"
             )
         for piece in [comparison] if split is None else in_sentences(comparison, split):
@@ -182,7 +182,7 @@ def evaluate(
 
 
 def score_of(comparison: Comparison) -> Score:
-    """Score the mentions of one sentence or document; gold that was lost in reading is missed."""
+    """Score the mentions of one sentence or document; gold mentions that the reader skipped count as missed."""
     n_missed = len(comparison.missed) + len(comparison.gold.lost)
     return Score(len(comparison.right), len(comparison.spurious), n_missed)
 
@@ -241,7 +241,7 @@ class Scorer:
     def _add_classes(self, comparison: Comparison) -> None:
         in_gold = _overlaps(comparison, comparison.gold_mentions)
         in_predicted = _overlaps(comparison, comparison.predicted_mentions)
-        # What is right counts in the class that it has in gold: its overlaps may differ in the prediction.
+        # A right mention counts in its gold class: its overlaps may differ in the prediction.
         for kind, mentions, overlaps in (
             (0, comparison.right, in_gold),
             (1, comparison.spurious, in_predicted),
@@ -265,7 +265,7 @@ def _overlaps(comparison: Comparison, mentions: Iterable[Mention]) -> dict[Menti
 
 def _relaxed(comparison: Comparison) -> Score:
     gold, predicted = comparison.gold_mentions, comparison.predicted_mentions
-    # A mention of nothing but white space has no word to share, but is still its own partner.
+    # A mention that covers only white space shares no word, but is still its own partner.
     wordless = sum(mention not in comparison.in_words for mention in comparison.right)
     tp = most_partners(comparison.words_of(gold), comparison.words_of(predicted)) + wordless
     return Score(tp, len(predicted) - tp, len(gold) + len(comparison.gold.lost) - tp)

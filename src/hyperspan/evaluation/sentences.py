@@ -1,30 +1,33 @@
-"""Documents are scored sentence by sentence, so that a sentence means the same for every corpus."""
+"""Score documents sentence by sentence, so that scores by sentence mean the same for every corpus."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
+from hyperspan.diagnostics import LostMention
 from hyperspan.evaluation.matching import Comparison
 from hyperspan.mentions import Document, Mention, Span
 
 Split: TypeAlias = Callable[[str], Sequence[Span]]
-"""Gives the offsets of the sentences in a text, in order."""
+"""Returns the offsets of the sentences in a text, in order."""
+
+_Mention = TypeVar("_Mention", Mention, LostMention)
 
 
 def in_sentences(comparison: Comparison, split: Split) -> Iterator[Comparison]:
-    """Yield the comparison of each sentence of a document; that of a sentence as it is.
+    """Split the comparison of a document into one for each sentence; that of a sentence stays as it is.
 
-    A mention belongs to the sentence in which it starts; those that were lost in reading, whose place nobody knows, to
-    the first.
+    A mention belongs to the sentence in which it starts. A mention that the reader skipped, and whose position is
+    unknown, belongs to the first.
 
     Parameters
     ----------
     comparison : Comparison
     split : callable
-        Gives the offsets of the sentences in a text, as ``hyperspan.text.split_sentences`` does.
+        Returns the offsets of the sentences in a text, as ``hyperspan.text.split_sentences`` does.
 
     Examples
     --------
@@ -42,22 +45,20 @@ def in_sentences(comparison: Comparison, split: Split) -> Iterator[Comparison]:
         return
     starts = [start for start, _ in split(gold.text)] or [0]
 
-    def cut(mentions: Iterable[Mention]) -> list[list[Mention]]:
-        of_sentence: list[list[Mention]] = [[] for _ in starts]
+    def cut(mentions: Iterable[_Mention]) -> list[list[_Mention]]:
+        of_sentence: list[list[_Mention]] = [[] for _ in starts]
         for mention in mentions:
-            of_sentence[max(0, bisect_right(starts, mention.start) - 1)].append(mention)
+            of_sentence[max(0, bisect_right(starts, mention.start or 0) - 1)].append(mention)
         return of_sentence
 
-    whole, rest = gold, replace(gold.with_mentions(()), lost=())
-    for right, missed, spurious in zip(
-        cut(comparison.right), cut(comparison.missed), cut(comparison.spurious), strict=True
+    for right, missed, spurious, lost in zip(
+        cut(comparison.right), cut(comparison.missed), cut(comparison.spurious), cut(gold.lost), strict=True
     ):
         yield replace(
             comparison,
-            gold=whole.with_mentions([*right, *missed]),
+            gold=replace(gold, mentions=(*right, *missed), lost=tuple(lost)),
             predicted=comparison.predicted.with_mentions([*right, *spurious]),
             right=tuple(right),
             missed=tuple(missed),
             spurious=tuple(spurious),
         )
-        whole = rest

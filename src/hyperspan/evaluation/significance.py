@@ -1,8 +1,9 @@
-"""Whether one system is better than another, or only luckier: tests over paired sentences.
+"""Test whether one system is better than another, over paired sentences.
 
-Two tests, both for the difference in F1 and both two-sided. The *paired bootstrap* draws sentences with replacement
-and asks how far the difference strays from the one observed. *Approximate randomisation* swaps the two systems'
-answers to a sentence, each with probability one half, and asks how often a difference as large comes out of it.
+There are two tests, both for the difference in F1 and both two-sided. The *paired bootstrap* draws sentences with
+replacement and measures how far the difference varies around the observed one. *Approximate randomisation* swaps the
+two systems' predictions for each sentence with probability one half, and measures how often the difference is as large
+as the observed one.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _ROUNDING = 1e-12
 
 @dataclass(slots=True)
 class SentenceCounts:
-    """The counts of each sentence, which the tests draw from: 56 bytes a sentence."""
+    """The counts of each sentence, from which the tests draw: 56 bytes per sentence."""
 
     _numbers: array[int] = field(default_factory=lambda: array("q"))
 
@@ -57,7 +58,7 @@ class SentenceCounts:
 
     @property
     def discontiguous_sentences(self) -> _Integers:
-        """The same as `all`, but only the sentences whose gold has a discontiguous mention."""
+        """The same as `all`, but only for sentences with a discontiguous gold mention."""
         table = self._table
         return table[table[:, 6] == 1, 0:3]
 
@@ -69,13 +70,13 @@ class Difference:
     Attributes
     ----------
     f1, other_f1 : float
-        Of the first and of the second system.
+        The F1 of the first and of the second system.
     difference : float
-        The first minus the second: positive where the first is better.
+        The first minus the second: positive if the first is better.
     low, high : float
         The confidence interval of the difference, from the bootstrap (percentiles).
     p_bootstrap, p_randomisation : float
-        How probable a difference at least as large is between systems equally good.
+        The probability of a difference at least as large between equally good systems.
     n_sentences : int
         How many sentences the tests drew from.
     """
@@ -104,7 +105,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Significance:
-    """Two systems compared by three F1, and how the tests were run."""
+    """Two systems compared by three F1 scores, and the settings of the tests."""
 
     differences: Mapping[str, Difference]
     resamples: int
@@ -134,7 +135,7 @@ def compare_systems(
     Parameters
     ----------
     counts, other : SentenceCounts
-        Of the two systems over the same sentences in the same order.
+        The counts of the two systems over the same sentences in the same order.
     resamples, confidence, seed
         As in `compare_counts`.
 
@@ -174,16 +175,16 @@ def compare_counts(
     confidence: float = CONFIDENCE,
     seed: int = 0,
 ) -> Difference:
-    """Test whether the F1 of two systems differ.
+    """Test whether the F1 scores of two systems differ.
 
     Parameters
     ----------
     counts, other : array of shape (n_sentences, 3)
         ``tp, fp, fn`` of every sentence, the same sentences in the same order.
     resamples : int
-        How often each test draws. The smallest p-value is ``1 / (resamples + 1)``.
+        How many samples each test draws. The smallest p-value is ``1 / (resamples + 1)``.
     confidence : float
-        How much of the drawn differences the interval holds.
+        The share of the drawn differences that the interval contains.
     seed : int
         The same seed gives the same result, whatever the order of the sentences.
 

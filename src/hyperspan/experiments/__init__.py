@@ -1,7 +1,7 @@
 """The experiments: one module for each published table, and some of our own.
 
-An experiment takes a `Run` (data, settings, progress) and gives a `Result`: rows with the published ones beside them,
-and the paper's conclusions checked one by one. ``hyperspan experiment`` runs them.
+An experiment takes a `Run` (data, settings, progress) and returns a `Result`: our rows beside the published ones, and
+a check of each of the paper's conclusions. ``hyperspan experiment`` runs them.
 
 Examples
 --------
@@ -70,7 +70,7 @@ EXPERIMENTS: dict[str, Experiment] = {
         features,
     )
 }
-"""In the order in which ``run all`` does them: what is quick first, and what others build on before them."""
+"""In the order of ``run all``: quick ones first, and those that others build on before these."""
 
 
 def names() -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def experiment_named(name: str) -> Experiment:
     Raises
     ------
     UsageError
-        If there is none of this name.
+        If there is no experiment with this name.
     """
     if name not in EXPERIMENTS:
         near = get_close_matches(name, EXPERIMENTS, n=1)

@@ -1,4 +1,4 @@
-"""The paper's encoding-decoding table: encode the gold mentions, decode them again, and see what is lost."""
+"""The paper's encoding-decoding table: encode the gold mentions, decode them, and count the errors."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DECODERS = ("all", "enough")
 VALUES = ("precision_error", "recall_error")
 
 EVERY = "all, any number of parts"
-"""What tags mean under ``all`` if any number of components may come together: the paper does not say which it is."""
+"""``all`` for tags with any number of parts per mention; the paper does not say whether it had a limit."""
 
 # Precision and recall error of the discontiguous subset, then of all sentences.
 _PUBLISHED = {
@@ -33,7 +33,7 @@ _PUBLISHED = {
 }
 
 _PREDICTED = {"linear": 5463, "shared": 2020, "split": 2006}
-"""Mentions that 'all' read from the discontiguous subset of the paper, out of 1,991."""
+"""The number of mentions that 'all' reads from the discontiguous subset of the paper, which has 1,991."""
 
 
 def published() -> list[Row]:
@@ -97,14 +97,15 @@ def run(run: Run) -> Result:
         f"On train and dev of {dataset.name}. 'not written' are mentions that a structure cannot encode, 'not read' "
         "those that were skipped in reading; both count as lost. The paper's recall errors under 'all' are 6 (19) "
         "mentions with defects in its data.",
-        f"Under 'all' tags are read with up to {run.settings.max_components} parts a mention, as the hypergraphs are, "
-        "and with any number of parts. Which of them the paper's figure is it does not say, so it stands beside both.",
+        f"Under 'all', tags are decoded with up to {run.settings.max_components} parts per mention, as the hypergraphs "
+        "are, and with any number of parts. The paper does not say which of the two it reports, so its figure is "
+        "beside both.",
     ]
     truncated = sum(row["truncated"] for row in rows)
     if truncated:
-        notes.append(f"In {truncated:,} cases reading stopped at {MOST_READ:,} mentions of a sentence.")
+        notes.append(f"In {truncated:,} cases decoding stopped at {MOST_READ:,} mentions per sentence.")
     if not dataset.paper:
-        notes.append("The published numbers are of other data and only show the pattern.")
+        notes.append("The published numbers are for other data and show only the pattern.")
     table_rows = beside(rows, published(), ("subset", "structure", "decoder"), (*VALUES, "predicted"))
     return Result(columns, table_rows, published(), tuple(conclusions(rows)), tuple(notes), {"mention_sets": readings})
 
@@ -119,11 +120,11 @@ def conclusions(rows: Sequence[Row]) -> Iterator[Conclusion]:
     def compare(value: str, decoder: str, high: str, low: str) -> Iterator[tuple[str, bool]]:
         for subset in (APART, ORIGINAL):
             higher, lower = at[subset, high, decoder][value], at[subset, low, decoder][value]
-            if higher or lower:  # without any error on either side there is nothing to compare
+            if higher or lower:  # if neither side has an error, there is nothing to compare
                 yield f"{subset}: {high} {higher:.2f} > {low} {lower:.2f}", higher > lower
 
     yield conclude(
-        "With 'all' the chain reads far more wrong mentions than the hypergraphs",
+        "With 'all' the chain decodes far more wrong mentions than the hypergraphs",
         [*compare("precision_error", "all", "linear", "shared"), *compare("precision_error", "all", "linear", "split")],
     )
     yield conclude(
@@ -141,7 +142,7 @@ def conclusions(rows: Sequence[Row]) -> Iterator[Conclusion]:
         ],
     )
     yield conclude(
-        "All models are complete: 'all' loses no mention that can be written",
+        "All models are complete: 'all' loses no mention that can be encoded",
         [
             (
                 f"{structure}, {subset}: {row['lost'] - row['unread']:,} of {row['gold']:,} lost, "

@@ -1,4 +1,4 @@
-"""The table of the supplement: how many canonical encodings there are for a few words."""
+"""The table of the supplement: the number of canonical encodings for small numbers of words."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ VALUES = (*STRUCTURES, "mention_sets_log2")
 
 
 def published() -> list[Row]:
-    """Return the published table; of the chain it has only bounds for more than three words."""
+    """Return the published table; for the chain it has only bounds beyond three words."""
     return [{"words": n_words, **dict(zip(VALUES, numbers, strict=True))} for n_words, numbers in _PUBLISHED.items()]
 
 
 def run(run: Run) -> Result:
-    """Count, and compare number by number."""
+    """Count, and compare every number with the published one."""
     table = count_table(LONGEST_CURVE, PARTS)
     rows: list[Row] = [
         {
@@ -55,7 +55,10 @@ def run(run: Run) -> Result:
         beside(rows, published(), ["words"], VALUES),
         published(),
         tuple(conclusions(rows)),
-        ("Exact, for one type and mentions of at most three parts. For the chain the paper has bounds from 4 words.",),
+        (
+            "Exact, for one type and mentions of at most three parts. "
+            "For the chain, the paper has bounds from 4 words on.",
+        ),
         {"log2": curves},
     )
 
@@ -70,11 +73,11 @@ def conclusions(rows: list[Row]) -> Iterator[Conclusion]:
     ]
     wrong = [what for what, ours, paper in pairs if not _agrees(ours, paper)]
     yield conclude(
-        "All published counts come out",
+        "All published counts are reproduced",
         [(f"{len(pairs) - len(wrong)} of {len(pairs)}{': not ' if wrong else ''}{', '.join(wrong)}", not wrong)],
     )
     yield conclude(
-        "From four words on the hypergraphs have more encodings than the chain",
+        "From four words on, the hypergraphs have more encodings than the chain",
         [
             (f"{row['words']} words: {row['linear']:,} < {row['shared']:,} < {row['split']:,}", _is_rising(row))
             for row in rows

@@ -1,6 +1,6 @@
-"""One cell of the paper's main table: a model trained, its penalty chosen, and scored with every decoder.
+"""One cell of the paper's main table: train a model, choose its penalty, and score it with every decoder.
 
-Several experiments look at the same cells, so each is made once and kept.
+Several experiments use the same cells, so each is computed once and stored.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ TRAINING = ("Train-Disc", "Train-Orig")
 """Only the training sentences with a discontiguous mention, or all of them."""
 
 STRUCTURES = ("linear", "shared", "split")
-"""The three of the paper."""
+"""The three structures of the paper."""
 
 TRAINED = (*STRUCTURES, "segments")
-"""Those that are trained: the paper's future work beside its own."""
+"""The structures that are trained: those of the paper, and its future work."""
 
 ENCODINGS, DERIVATIONS = "encodings", "derivations"
-"""The two readings of the paper's normaliser. Its printed formula sums over hypergraphs, which is over distinct
-encodings; the recursion that it names sums over derivations, if a node is expanded once for each parent."""
+"""The two readings of the paper's normaliser. Its printed formula sums over hypergraphs, that is, over distinct
+encodings; the usual inside algorithm sums over derivations, because it expands a node once for each parent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What is trained on what.
+    """A model and its training data.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Cell:
     training : {"Train-Disc", "Train-Orig"}
     structure : {"linear", "shared", "split", "segments"}
     model : {"derivations", "encodings"}
-        What probabilities are over.
+        The distribution.
     penalties : tuple of float
         The values of λ to choose from, on development data with ``enough``.
     """
@@ -52,7 +52,7 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """What it is, in words."""
+        """The cell in words."""
         types = len(self.dataset.types)
         several = f", {types} types" if types > 1 else ""
         choices = ", ".join(f"{penalty:g}" for penalty in self.penalties)
@@ -63,7 +63,7 @@ class Cell:
 
 
 def models_of(structure: str) -> tuple[str, ...]:
-    """Return the models of a structure: the chain has only one, over tag sequences, and so have segments."""
+    """Return the models of a structure; the chain and segments have only one each."""
     return (ENCODINGS,) if structure in ("linear", "segments") else (DERIVATIONS, ENCODINGS)
 
 
@@ -73,7 +73,7 @@ def cell_scores(run: Run, cell: Cell) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``l2`` the penalty chosen and ``dev_f1`` what was found for each; ``scores`` by decoder over the test sentences
+        ``l2`` is the chosen penalty, and ``dev_f1`` the F1 of each; ``scores`` by decoder over the test sentences
         with a discontiguous mention; ``by_type`` the same with ``enough``; ``threshold``, ``iterations``, ``seconds``.
     """
     return run.part(cell.name, lambda: _make(run, cell))
@@ -100,7 +100,7 @@ def _make(run: Run, cell: Cell) -> dict[str, Any]:
         dev_f1[f"{penalty:g}"] = f1
         if best is None or f1 > best[0]:
             best = (f1, penalty, recognizer)
-        del recognizer  # so that no more than two are held at a time
+        del recognizer  # so that at most two models are in memory
     assert best is not None
     threshold = find(best[2], dev).best_threshold()
     found = find(best[2], test)
@@ -133,5 +133,5 @@ def score_dict(score: Score) -> dict[str, Any]:
 
 
 def percent(share: float) -> float:
-    """Return a share in percent, with three digits after the point."""
+    """Return a share in percent, with three decimals."""
     return round(100.0 * share, 3)

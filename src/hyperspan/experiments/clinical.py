@@ -1,23 +1,22 @@
-"""The data of the paper, for those who have it: SemEval-2014 Task 7 and ShARe/CLEF 2013, and three types for them.
+"""The clinical data of the paper: SemEval-2014 Task 7 and ShARe/CLEF 2013, and three types for them.
 
 LARGE is the split of SemEval-2014. SMALL has the training documents of ShARe/CLEF 2013, of which a random fifth is held
 out for development, and its test documents, which are the development documents of SemEval-2014.
 
-The types of the data with several are the two roots of the hierarchy of semantic types, A (entities) and B (events),
-which a concept code leads to through the UMLS table MRSTY, and N for mentions without a code or with one that the table
-does not have.
+The data with several types has three. A (entities) and B (events) are the two roots of the hierarchy of semantic types;
+the UMLS table MRSTY maps concept codes to them. N is for mentions without a code, or with one that the table lacks.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from hyperspan.corpora import Format, Item, find_items, stream_item
 from hyperspan.corpora.files import stream_lines
-from hyperspan.corpora.sidecars import TEXT_SUFFIXES, Folders, find_sidecar
+from hyperspan.corpora.sidecars import TEXT_SUFFIXES, Folders, find_sidecar, is_pipe_file, stem_of
 from hyperspan.corpora.splitting import assign_splits
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError, FormatError, UsageError
@@ -28,41 +27,82 @@ ROOTS = ("A", "B")
 NO_ROOT = "N"
 
 TRAIN_SHARE = 80.0
-"""Percent of the training documents that SMALL trains on."""
+"""The percentage of the training documents that SMALL trains on."""
 
 _FOLDERS = ("train", "dev", "test")
+
+_EXPECTED = (
+    "pipe files (.pipe, .pipe.txt, or .txt such as Task1Gold_SN2012/Gold_SN2012/NAME.txt) or Knowtator XML "
+    "(NAME.txt.knowtator.xml)"
+)
 
 
 def read_release(
     folder: Path, wanted: Sequence[str], format: str | None, diagnostics: Diagnostics
 ) -> dict[str, tuple[Sentence, ...]]:
-    """Read the sentences of each split; a file belongs to the split that a folder above it, or above its report, names.
+    """Read the sentences of each split; the name of a folder above a file, or above its report, tells the split.
 
-    Releases are read as they are laid out: annotations and reports may be folders apart, training data in Knowtator XML
-    and test data in pipe files.
+    Releases are read in their original layout: annotations and reports may be in different folders, training data in
+    Knowtator XML and test data in pipe files. Annotations without a report, and reports without annotations, are
+    reported to ``diagnostics``.
 
     Raises
     ------
     UsageError
-        If a split that is wanted is not there.
+        If a split that is needed is missing.
     """
-    items: dict[str, dict[str, Item]] = {name: {} for name in wanted}
+    if folder.is_file():
+        raise UsageError(f"{folder} is a file; expected the folder of a release, with annotations and reports in it")
+    items: dict[str, dict[str, Item]] = {name: {} for name in (*_FOLDERS, "")}
     formats: dict[str, Format] = {}
     for found, item in _annotations(folder, format):
         split = split_of(item)
-        if split in items and formats.setdefault(split, found) is found:  # the first format that has the split
+        if formats.setdefault(split, found) is found or not split:  # use the first format that has the split
             items[split].setdefault(_report_name(item.path), replace(item, split=split))
+    placed = {report for split in _FOLDERS for report in items[split]}
+    without_split = {report: item for report, item in items.pop("").items() if report not in placed}
     splits: dict[str, tuple[Sentence, ...]] = {}
+    texts = _text_files(folder)
     for name in wanted:
+        reports = _reports_without_annotations(folder, texts, name, items[name])
         units = (unit for item in items[name].values() for unit in stream_item(item, formats[name], diagnostics))
         splits[name] = tuple(as_sentences(units, diagnostics))
         if not splits[name]:
-            raise UsageError(f"{folder} has nothing for the split {name!r}; {_missing(folder, name, items[name])}")
+            what = _missing(folder, name, items[name], reports, without_split)
+            raise UsageError(f"{folder} has nothing for the split {name!r}; {what}")
+        for path in reports:
+            diagnostics.report(
+                "no-annotations", f"the {name} report has no annotations, so it is not read", path=str(path)
+            )
+    for report, item in without_split.items():
+        diagnostics.report(
+            "no-split",
+            f"these annotations are not read: no folder above them, or above a report {quoted(report + '.txt')}, "
+            f"has {', '.join(_FOLDERS[:-1])} or {_FOLDERS[-1]} in its name",
+            path=str(item.path),
+        )
     return splits
 
 
+def _reports_without_annotations(
+    folder: Path, texts: Iterable[Path], split: str, annotated: Collection[str]
+) -> list[Path]:
+    """Return the reports in the folders of a split that no file of annotations is about."""
+    return [
+        path
+        for path in texts
+        if split_of_folders(path.relative_to(folder).parts[:-1]) == split
+        and stem_of(path.name) not in annotated
+        and not is_pipe_file(path)
+    ]
+
+
+def _text_files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in TEXT_SUFFIXES and path.is_file())
+
+
 def _annotations(folder: Path, format: str | None) -> Iterator[tuple[Format, Item]]:
-    """Yield the files of annotations: pipe files before Knowtator XML, because those are scored officially."""
+    """Yield the files of annotations: pipe files before Knowtator XML, because the official scores use pipe files."""
     any_found = False
     for name in ("semeval", "knowtator") if format is None else (format,):
         try:
@@ -75,14 +115,11 @@ def _annotations(folder: Path, format: str | None) -> Iterator[tuple[Format, Ite
             any_found = True
             yield found, item
     if not any_found:
-        raise UsageError(
-            f"{folder} has no annotations; {_reports_seen(folder)}. Expected pipe files (.pipe, .pipe.txt, or .txt "
-            "such as Task1Gold_SN2012/Gold_SN2012/NAME.txt) or Knowtator XML (NAME.txt.knowtator.xml)"
-        )
+        raise UsageError(f"{folder} has no annotations; {_texts_seen(folder)}. Expected {_EXPECTED}")
 
 
 def split_of(item: Item) -> str:
-    """Return the split of a file of annotations: what a folder above it is called, or else one above its report."""
+    """Return the split of a file of annotations, from the name of a folder above it, or else above its report."""
     here = split_of_folders(item.path.relative_to(item.root).parts[:-1]) or item.split
     if here:
         return here
@@ -105,30 +142,37 @@ def _report_name(path: Path) -> str:
     return name
 
 
-def _missing(folder: Path, split: str, items: Mapping[str, Item]) -> str:
-    """Say what a split lacks: annotations, or the reports that they are about."""
-    if items:
-        name, first = next(iter(items.items()))
+def _missing(
+    folder: Path,
+    split: str,
+    items: Mapping[str, Item],
+    reports: Sequence[Path],
+    without_split: Mapping[str, Item],
+) -> str:
+    """Describe what a split lacks: annotations, or their reports."""
+    if reports and not items:
         return (
-            f"there are annotations of {len(items):,} reports in {first.path.parent.relative_to(folder)}, but not "
-            f"their texts; expected {name}.txt in a folder such as Task1{split.title()}SetCorpus/ALLREPORTS"
+            f"there are {len(reports):,} reports in {reports[0].parent.relative_to(folder)}, but no annotations of "
+            f"them; expected {_EXPECTED}"
         )
-    return (
-        f"expected annotations in a folder with {split} in its name, such as Task1{split.title()}SetGOLD, or "
-        f"annotations whose reports are in one; {_reports_seen(folder)}"
-    )
+    if items or without_split:
+        name, first = next(iter((items or without_split).items()))
+        return (
+            f"there are annotations of {len(items or without_split):,} reports in "
+            f"{first.path.parent.relative_to(folder)}, but not their texts; expected {name}.txt in a folder such as "
+            f"Task1{split.title()}SetCorpus/ALLREPORTS"
+        )
+    return f"expected a folder with {split} in its name, for annotations or their reports; {_texts_seen(folder)}"
 
 
-def _reports_seen(folder: Path) -> str:
-    counts = Counter(
-        path.parent.relative_to(folder).as_posix() for path in sorted(folder.rglob("*")) if path.suffix in TEXT_SUFFIXES
-    )
+def _texts_seen(folder: Path) -> str:
+    counts = Counter(path.parent.relative_to(folder).as_posix() for path in _text_files(folder))
     seen = ", ".join(f"{count:,} in {place}" for place, count in counts.most_common(5))
     return f"text files seen: {seen}" if seen else "there is no text file in it either"
 
 
 def split_of_folders(folders: Sequence[str]) -> str:
-    """Return the split that the innermost folder has in its name, of those that have any.
+    """Return the split in the name of the innermost folder that names one.
 
     Examples
     --------
@@ -143,26 +187,30 @@ def split_of_folders(folders: Sequence[str]) -> str:
 
 
 def small_setting(release: Mapping[str, tuple[Sentence, ...]], seed: int) -> dict[str, tuple[Sentence, ...]]:
-    """Return SMALL: training documents cut 80 to 20 at random, and what is tested on."""
-    train = release["train"]
-    part = assign_splits((sentence.doc for sentence in train), (TRAIN_SHARE, 100.0 - TRAIN_SHARE, 0.0), seed)
+    """Return SMALL: training documents split 80 to 20 at random, and test documents.
+
+    The split depends on the names of the reports and the seed, not on their folders, so it is the same for both
+    releases.
+    """
+    named = [(sentence.doc.rsplit("/", 1)[-1], sentence) for sentence in release["train"]]
+    part = assign_splits((name for name, _ in named), (TRAIN_SHARE, 100.0 - TRAIN_SHARE, 0.0), seed)
     return {
-        "train": tuple(sentence for sentence in train if part[sentence.doc] == "train"),
-        "dev": tuple(sentence for sentence in train if part[sentence.doc] == "dev"),
+        "train": tuple(sentence for name, sentence in named if part[name] == "train"),
+        "dev": tuple(sentence for name, sentence in named if part[name] == "dev"),
         "test": release["test"],
     }
 
 
 def large_setting(release: Mapping[str, tuple[Sentence, ...]]) -> dict[str, tuple[Sentence, ...]]:
-    """Return LARGE: the splits of SemEval-2014 as they are."""
+    """Return LARGE: the splits of SemEval-2014."""
     return {name: release[name] for name in ("train", "dev", "test")}
 
 
 def read_semantic_roots(path: Path, cuis: Iterable[str]) -> dict[str, str]:
-    """Return the root, A or B, of concept codes, out of the UMLS table MRSTY.
+    """Return the root, A or B, of concept codes, from the UMLS table MRSTY.
 
     The table has lines ``CUI|TUI|STN|STY|…``; the tree number STN begins with the root. A concept with several semantic
-    types takes that of its first line.
+    types gets that of its first line.
 
     Raises
     ------
@@ -203,5 +251,5 @@ def with_roots(sentences: Iterable[Sentence], roots: Mapping[str, str]) -> Itera
             replace(mention, type=roots.get(str(mention.attributes.get("cui", "")), NO_ROOT))
             for mention in sentence.mentions
         )
-        lost = tuple(lost._replace(type=NO_ROOT) for lost in sentence.lost)  # their codes were not kept
+        lost = tuple(lost._replace(type=NO_ROOT) for lost in sentence.lost)  # the codes of lost mentions are unknown
         yield replace(sentence, mentions=mentions, lost=lost)

@@ -1,4 +1,4 @@
-"""The data of the experiments: one or more data sets with train, dev and test, however they were given."""
+"""The data of the experiments: one or more data sets with train, dev and test, from any source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from hyperspan import corpora
 from hyperspan.corpora import demo
 from hyperspan.corpora.splitting import SPLITS
-from hyperspan.diagnostics import Diagnostics, OnError, quoted
+from hyperspan.diagnostics import Diagnostic, Diagnostics, OnError, quoted
 from hyperspan.errors import UsageError
 from hyperspan.experiments.clinical import large_setting, read_release, read_semantic_roots, small_setting, with_roots
 from hyperspan.experiments.settings import Settings
@@ -19,29 +19,29 @@ from hyperspan.mentions import Mention, Sentence
 from hyperspan.text import Annotator, annotator, as_sentences
 
 QUICK_DISCONTIGUOUS, QUICK_OTHERS = 60, 90
-"""So many sentences with and without a discontiguous mention are kept of every split under ``--quick``."""
+"""How many sentences with and without a discontiguous mention ``--quick`` keeps of every split."""
 
 DEMO = "demo"
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the data comes from, as the options of the command say it.
+    """The source of the data, as the options of the command give it.
 
     Parameters
     ----------
     data : str, optional
         ``demo``, or a corpus with train, dev and test.
     train, dev, test : path, optional
-        A corpus each.
+        One corpus for each split.
     semeval2014, shareclef2013 : path, optional
         The folders of the clinical data that the paper used.
     mrsty : path, optional
         The table of semantic types, for the three types of the clinical data.
     format : str, optional
-        The format of all of them, if it is not to be recognised.
+        The format of all of them; detected if not given.
     on_error : {"skip", "widen", "error"}
-        What to do with defects; those that are skipped are counted.
+        How to treat defects; skipped ones are counted.
     """
 
     data: str | None = None
@@ -60,7 +60,7 @@ class Source:
         return self.semeval2014 is not None or self.shareclef2013 is not None
 
     def check(self) -> None:
-        """Refuse options that do not go together, or nothing at all."""
+        """Reject options that contradict each other, and missing data."""
         has_files = any(path is not None for path in (self.train, self.dev, self.test))
         ways = [self.data is not None, has_files, self.is_clinical]
         if sum(ways) != 1:
@@ -73,13 +73,13 @@ class Source:
             raise UsageError("--mrsty is for --semeval2014 and --shareclef2013, whose mentions have concept codes")
 
     def as_dict(self) -> dict[str, str]:
-        """Return what was given, as plain data."""
+        """Return the options that were given, as plain data."""
         return {name: str(value) for name, value in asdict(self).items() if value is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Sentences to train on, to choose on and to test on.
+    """Sentences for training, development and test.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Dataset:
     splits : mapping of str to tuple of Sentence
         Some of train, dev and test.
     paper : str
-        ``SMALL`` or ``LARGE`` if this is that data set of the paper, else nothing.
+        ``SMALL`` or ``LARGE`` if this is that data set of the paper, else empty.
     """
 
     name: str
@@ -105,13 +105,13 @@ class Dataset:
         Raises
         ------
         UsageError
-            If it is not there, or has no such sentence.
+            If it is missing, or has no such sentence.
         """
         if not self.splits.get(name):
             given = ", ".join(split for split in SPLITS if self.splits.get(split)) or "none"
             raise UsageError(
                 f"the split {name!r} of {self.name!r} is needed, but there is {given}; name its files or folders "
-                f"train, dev and test, give it with --{name}, or cut the corpus with: "
+                f"train, dev and test, give it with --{name}, or split the corpus with: "
                 "hyperspan convert CORPUS FOLDER --split 80,10,10"
             )
         sentences = self.splits[name]
@@ -141,7 +141,7 @@ class Dataset:
         return replace(self, splits={name: tuple(change(sentences)) for name, sentences in self.splits.items()})
 
     def summary(self) -> dict[str, Any]:
-        """Return how large it is, as plain data."""
+        """Return its sizes as plain data."""
         return {
             "name": self.name,
             **{
@@ -158,35 +158,38 @@ class Dataset:
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """All that the experiments run on.
+    """All data of the experiments.
 
     Attributes
     ----------
     datasets : tuple of Dataset
-        One; or SMALL and LARGE of the clinical data, whichever can be made.
+        One data set; for the clinical data SMALL and LARGE, as far as they can be made.
     typed : tuple of Dataset
-        The same with the three types that semantic types give, if those are known.
+        The same with three types from the semantic types, if those are known.
     source : dict
-        What was given.
+        The options that were given.
     skipped : dict
-        How many defects of each kind were skipped while reading.
+        The number of defects of each kind that were skipped while reading.
+    examples : dict
+        The first defect of each kind.
     annotator : dict
-        Who gave parts of speech and lemmas.
+        The annotator that added parts of speech and lemmas.
     """
 
     datasets: tuple[Dataset, ...] = ()
     typed: tuple[Dataset, ...] = ()
     source: dict[str, str] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
+    examples: dict[str, Diagnostic] = field(default_factory=dict)
     annotator: dict[str, Any] = field(default_factory=dict)
 
     @property
     def largest(self) -> Dataset:
-        """The data set for what the paper did on one only: LARGE if there is one."""
+        """The data set for experiments that the paper did on one only: LARGE if available."""
         return self.datasets[-1]
 
     def digest(self) -> str:
-        """Return a short text that differs whenever sentences or mentions do."""
+        """Return a hash of the sentences and mentions."""
         digest = hashlib.blake2b(digest_size=8)
         for dataset in (*self.datasets, *self.typed):
             for name, sentences in dataset.splits.items():
@@ -209,7 +212,7 @@ class Data:
 
 
 def load(source: Source, settings: Settings) -> Data:
-    """Read the data, and make it what the settings ask for: some types only, annotated, or a small part of it."""
+    """Read the data and apply the settings: keep some types only, annotate, or keep a small part."""
     source.check()
     diagnostics = Diagnostics(source.on_error)
     datasets = tuple(_clinical(source, settings, diagnostics) if source.is_clinical else [_given(source, diagnostics)])
@@ -222,11 +225,18 @@ def load(source: Source, settings: Settings) -> Data:
             replace(dataset.changed(lambda sentences: with_roots(sentences, roots)), name=f"{dataset.name} with types")
             for dataset in datasets
         )
-    return Data(datasets, typed, source.as_dict(), dict(sorted(diagnostics.counts.items())), chosen.record())
+    return Data(
+        datasets,
+        typed,
+        source.as_dict(),
+        dict(sorted(diagnostics.counts.items())),
+        {defect.kind: defect for defect in reversed(diagnostics.items)},
+        chosen.record(),
+    )
 
 
 def _clinical(source: Source, settings: Settings, diagnostics: Diagnostics) -> Iterable[Dataset]:
-    """Yield SMALL and LARGE; SMALL from the release of 2013 if that is given, else from that of 2014."""
+    """Yield SMALL and LARGE; SMALL comes from the release of 2013 if it is given, else from that of 2014."""
     large = small = None
     if source.semeval2014 is not None:
         large = read_release(source.semeval2014, ("train", "dev", "test"), source.format, diagnostics)
@@ -249,7 +259,7 @@ def _given(source: Source, diagnostics: Diagnostics) -> Dataset:
         if not splits:
             raise UsageError(
                 f"{source.data} has no splits; expected files or folders named train, dev and test in it. Give them "
-                "with --train, --dev and --test, or cut the corpus with: "
+                "with --train, --dev and --test, or split the corpus with: "
                 "hyperspan convert CORPUS FOLDER --split 80,10,10"
             )
         return Dataset(Path(source.data).name, splits)
@@ -308,7 +318,7 @@ def thinned(sentences: Sequence[Sentence]) -> list[Sentence]:
 
 
 def evenly(items: Sequence[Any], most: int) -> list[Any]:
-    """Return at most so many items, from all over the sequence.
+    """Return a limited number of items, spread evenly over the sequence.
 
     Examples
     --------
@@ -327,5 +337,5 @@ def _cuis(dataset: Dataset) -> Iterable[str]:
 
 
 def cui_of(mention: Mention) -> str:
-    """Return the concept code of a mention, or nothing."""
+    """Return the concept code of a mention, or an empty string."""
     return str(mention.attributes.get("cui", ""))

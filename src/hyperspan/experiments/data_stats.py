@@ -32,7 +32,7 @@ _SMALL_NAMES = {"train": "Tr80", "dev": "Tr20"}
 
 
 def published() -> list[Row]:
-    """Return the published table, which is about the discontiguous subset; of the whole only one number is told."""
+    """Return the published table, which is about the discontiguous subset; it has only one number about the whole."""
     return [
         {"split": "Train", "subset": ALL, "sentences": TRAIN_ORIG},
         *(
@@ -43,14 +43,14 @@ def published() -> list[Row]:
 
 
 def run(run: Run) -> Result:
-    """Count every split, all of it and its discontiguous subset."""
+    """Count every split and its discontiguous subset."""
     rows = []
     pairs = {True: 0, False: 0}
     for name, sentences in splits_of(run.data):
         run.progress.say(f"data-stats: {name}")
         for subset in (ALL, APART):
             kept = [sentence for sentence in sentences if subset == ALL or sentence.is_discontiguous]
-            rows.append({"split": name, "subset": subset, **counts(kept)})
+            rows.append({"split": name, "subset": subset, **counts(kept), "lost": sum(len(one.lost) for one in kept)})
         if name not in _SMALL_NAMES.values():
             for has_apart in different_types(sentences):
                 pairs[has_apart] += 1
@@ -64,19 +64,21 @@ def run(run: Run) -> Result:
         Column("mentions", "mentions"),
         Column("overlaps", "overlaps"),
         Column("different_types", "of different types"),
+        Column("lost", "not read"),
     )
     table = beside(rows, published(), ("split", "subset"), VALUES) if is_papers else rows
     shown = paper_columns(column for column in values if column.name in VALUES) if is_papers else ()
     columns = (Column("split", "split"), Column("subset", "which"), *values, *shown)
     notes = (
-        "'overlaps' are pairs of mentions that share a word.",
+        "'overlaps' are pairs of mentions that share a word. 'not read' are mentions that were skipped in reading: "
+        "they are in no other column, but count as missed in every score.",
         f"Defects skipped while reading: {_skipped(run.data)}.",
     )
     return Result(columns, table, published(), tuple(conclusions(rows, pairs)), notes)
 
 
 def splits_of(data: Data) -> Iterator[tuple[str, Sequence[Sentence]]]:
-    """Yield the splits under the names of the paper: those of LARGE, and the two parts that SMALL makes of Train."""
+    """Yield the splits under the paper's names: those of LARGE, and the two parts into which SMALL splits Train."""
     datasets = data.typed or data.datasets
     by_name = {dataset.paper: dataset for dataset in datasets}
     if "SMALL" not in by_name:
@@ -113,7 +115,7 @@ def counts(sentences: Sequence[Sentence]) -> Row:
 
 
 def different_types(sentences: Sequence[Sentence]) -> Iterator[bool]:
-    """Yield for each overlapping pair of different types whether one of the two is discontiguous."""
+    """Yield, for each overlapping pair of different types, whether one of the two is discontiguous."""
     for sentence in sentences:
         for one, other in overlapping_pairs(sentence.mentions):
             if one.type != other.type:
@@ -121,7 +123,7 @@ def different_types(sentences: Sequence[Sentence]) -> Iterator[bool]:
 
 
 def conclusions(rows: Sequence[Row], pairs: dict[bool, int]) -> Iterator[Conclusion]:
-    """Check what the paper says of its data."""
+    """Check the paper's statements about its data."""
     whole, subset = (_total(rows, name) for name in (ALL, APART))
     if whole["mentions"]:
         share = 100.0 * whole["apart"] / whole["mentions"]
@@ -132,7 +134,7 @@ def conclusions(rows: Sequence[Row], pairs: dict[bool, int]) -> Iterator[Conclus
     if subset["mentions"]:
         share = 100.0 * subset["apart"] / subset["mentions"]
         yield conclude(
-            "In sentences with a discontiguous mention about half of them are (53.61 %; here: 40 to 60 %)",
+            "In sentences with a discontiguous mention, about half of the mentions are (53.61 %; here: 40 to 60 %)",
             [(f"{share:.2f} % of {subset['mentions']:,}", 40.0 <= share <= 60.0)],
         )
     more = sum(row["parts_more"] for row in _wholes(rows, ALL))
@@ -145,7 +147,7 @@ def conclusions(rows: Sequence[Row], pairs: dict[bool, int]) -> Iterator[Conclus
 
 
 def _wholes(rows: Sequence[Row], subset: str) -> list[Row]:
-    """Return the rows of a subset that do not count a sentence twice."""
+    """Return the rows of a subset, without those that would count a sentence twice."""
     return [row for row in rows if row["subset"] == subset and row["split"] not in _SMALL_NAMES.values()]
 
 

@@ -1,4 +1,4 @@
-"""What probabilities are over: the three distributions side by side on development data."""
+"""The three distributions compared on development data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from hyperspan.diagnostics import counted
 from hyperspan.evaluation import Calibration
 from hyperspan.experiments.cells import percent
 from hyperspan.experiments.data import evenly
@@ -22,10 +23,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LEAST_PROBABLE = 0.05
-"""Mentions less probable than this have no part in calibration."""
+"""Calibration ignores mentions less probable than this."""
 
 MOST_LIKELIHOODS = 500
-"""For so many training sentences it is looked whether their likelihood exceeds one."""
+"""The number of training sentences whose likelihoods are compared with one."""
 
 
 def run(run: Run) -> Result:
@@ -52,12 +53,13 @@ def run(run: Run) -> Result:
     notes = (
         f"On all development sentences of {dataset.name}, structure 'shared', λ = 1; 'disc. F1' over discontiguous "
         "mentions only. The threshold of 'probable' is tuned on the same sentences.",
-        f"Calibration error: over mentions with a probability of at least {LEAST_PROBABLE}, the mean distance between "
-        "how probable they are said to be and how many are right, in ten bins weighted by size.",
-        f"Likelihoods above 1: training sentences (of at most {MOST_LIKELIHOODS:,}) whose gold scores more than the "
-        "normaliser, which probabilities cannot do.",
-        "The paper's printed formula sums over hypergraphs, which is 'encodings'; that its system summed over "
-        "'derivations' is our inference from the algorithm it names.",
+        f"Calibration error: for mentions with a probability of at least {LEAST_PROBABLE}, the mean difference between "
+        "their probability and the share that is right, in ten bins weighted by size.",
+        f"Likelihoods above 1: training sentences (of at most {MOST_LIKELIHOODS:,}) whose gold has a higher score than "
+        "the normaliser, which is impossible for a probability.",
+        "The paper's printed formula sums over hypergraphs, which is 'encodings'. The paper does not say how it "
+        "computed the sum; the usual inside algorithm sums over 'derivations', and that its system did so is our "
+        "guess.",
     )
     return Result(columns, rows, [], tuple(conclusions(rows)), notes, {"reliability": reliability})
 
@@ -82,7 +84,7 @@ def _make(run: Run, over: str, train: Sequence[Sentence], dev: Sequence[Sentence
 
 
 def reliability_of(found: Found) -> Calibration:
-    """Return how the probabilities of candidates compare with the share of them that is right."""
+    """Compare the probabilities of candidates with the share that is right."""
     return Calibration.of(
         (mention.prob, mention in gold)
         for gold, candidates in zip(
@@ -93,7 +95,7 @@ def reliability_of(found: Found) -> Calibration:
 
 
 def bins_of(calibration: Calibration) -> list[dict[str, Any]]:
-    """Return the bins that have mentions, as plain data."""
+    """Return the non-empty bins as plain data."""
     return [
         {"mentions": kept.n_mentions, "prob": round(kept.mean_prob, 4), "right": round(kept.share_right, 4)}
         for kept in calibration.bins
@@ -113,7 +115,7 @@ def above_one(recognizer: Recognizer, sentences: Sequence[Sentence]) -> int:
 
 
 def conclusions(rows: Sequence[Row]) -> Iterator[Conclusion]:
-    """Check what we say of the three."""
+    """Check our statements about the three distributions."""
     at = {row["distribution"]: row for row in rows}
     exact, formula = at["encodings"], at["derivations"]
     for decoder in ("enough", "probable"):
@@ -127,9 +129,9 @@ def conclusions(rows: Sequence[Row]) -> Iterator[Conclusion]:
             "ours",
         )
     yield conclude(
-        "Over derivations, with the gold's edges counted once, a likelihood can exceed one; under the others it cannot",
+        "Over derivations, with each gold edge counted once, a likelihood can exceed one; otherwise it cannot",
         [
-            (f"derivations: {formula['above_one']:,} sentences", formula["above_one"] > 0),
+            (f"derivations: {counted(formula['above_one'], 'sentence')}", formula["above_one"] > 0),
             *(
                 (f"{name}: {at[name]['above_one']:,}", at[name]["above_one"] == 0)
                 for name in ("encodings", "mention-sets")
@@ -140,9 +142,9 @@ def conclusions(rows: Sequence[Row]) -> Iterator[Conclusion]:
 
 
 def plot(document: Mapping[str, Any]) -> Figure:
-    """Draw how often mentions are right against how probable they are said to be."""
+    """Draw the share of mentions that is right against their predicted probability."""
     figure, (panel,) = new_figure(width=5.0, height=4.6)
-    panel.plot([0, 1], [0, 1], color="#999999", linewidth=0.8, label="as probable as right")
+    panel.plot([0, 1], [0, 1], color="#999999", linewidth=0.8, label="perfect calibration")
     for mark, (name, bins) in zip("os^", document["details"]["reliability"].items(), strict=True):
         panel.plot([kept["prob"] for kept in bins], [kept["right"] for kept in bins], marker=mark, label=name)
     panel.set_xlabel("probability of a mention")

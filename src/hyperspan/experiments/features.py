@@ -1,4 +1,4 @@
-"""What each group of features is worth: development F1 without it."""
+"""The value of each group of features: development F1 without it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOTHING = "nothing"
 
 
 def run(run: Run) -> Result:
-    """Train 'shared' with all groups of features, then without each; and 'segments' without each that it adds."""
+    """Train 'shared' with all groups of features, then without each; and 'segments' without each of its own groups."""
     dataset = run.data.largest
     train, dev = dataset.split("train"), dataset.split("dev")
     rows: list[Row] = []
@@ -65,13 +65,13 @@ def run(run: Run) -> Result:
     )
     notes = (
         f"On all development sentences of {dataset.name}, λ = 1, 'probable' with the threshold "
-        "tuned each time on the same sentences; each setting once. Groups whose resource is not there are left out.",
+        "tuned each time on the same sentences; each setting once. Groups without their resource are left out.",
     )
     return Result(columns, rows, [], conclusions, notes)
 
 
 def _is_possible(template: Template, sentences: Sequence[Sentence], lexicon: SemanticCategories | None) -> bool:
-    """Whether some sentence has all that a template looks at."""
+    """Return whether some sentence has everything that a template uses."""
     return all(
         any(keys_of(part.column.source, sentence, lexicon) is not None for sentence in sentences)
         for part in template.parts

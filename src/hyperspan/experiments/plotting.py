@@ -1,4 +1,4 @@
-"""Plots of results, with matplotlib where it is installed."""
+"""Plots of results, if matplotlib is installed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 COLOURS = {"linear": "#b35806", "shared": "#2166ac", "split": "#1b7837", "mention": "#762a83", "segments": "#c51b7d"}
-"""Colours that can be told apart without red and green; every line has a mark of its own besides."""
+"""Colours that can be distinguished without red and green; every line also has its own marker."""
 
 MARKS = {"linear": "s", "shared": "o", "split": "^", "mention": "D", "segments": "v"}
 
 HATCHES = ("", "//", "..", "xx")
+
+WIDEST_LABEL = 1.9
+"""The width of the longest label of a legend, in inches."""
 
 
 def new_figure(n_panels: int = 1, *, width: float = 6.4, height: float = 4.0) -> tuple[Figure, Sequence[Axes]]:
@@ -42,9 +45,11 @@ def new_figure(n_panels: int = 1, *, width: float = 6.4, height: float = 4.0) ->
 
 
 def legend_above(figure: Figure, panel: Axes) -> None:
-    """Explain what is in a panel above the whole figure, where it hides nothing."""
+    """Put the legend above the whole figure, where it hides nothing."""
     handles, labels = panel.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside upper center", ncols=min(len(labels), 5), fontsize=8, frameon=False)
+    fitting = max(1, int(figure.get_figwidth() / WIDEST_LABEL))
+    columns = min(len(labels), fitting)
+    figure.legend(handles, labels, loc="outside upper center", ncols=columns, fontsize=8, frameon=False)
 
 
 def svg_of(plot: Callable[[Mapping[str, Any]], Figure], document: Mapping[str, Any]) -> bytes:
@@ -66,7 +71,7 @@ def bars(
     colours: Sequence[str],
     hatches: Sequence[str] = HATCHES,
 ) -> None:
-    """Draw bars side by side: a group for each name, in it a bar for each series; None leaves a bar out."""
+    """Draw grouped bars: a group for each name, with a bar for each series; None leaves a bar out."""
     width = 0.8 / max(1, len(series))
     for number, (name, values) in enumerate(series.items()):
         places = [group + (number - (len(series) - 1) / 2) * width for group in range(len(groups))]

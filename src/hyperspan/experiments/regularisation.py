@@ -1,4 +1,4 @@
-"""The table of the supplement: which λ is best on development data, for every model of the main experiment."""
+"""The table of the supplement: the best λ on development data, for every model of the main experiment."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def published() -> list[Row]:
 
 
 def run(run: Run) -> Result:
-    """Choose the penalty of every model, or take the choice that the main experiment made."""
+    """Choose the penalty of every model, or reuse the choice of the main experiment."""
     rows: list[Row] = []
     for dataset in run.data.datasets:
         for training in TRAINING:
@@ -63,7 +63,7 @@ def run(run: Run) -> Result:
     of_all = [row for row in rows if row["training"] == "Train-Orig"]
     conclusions = (
         conclude(
-            f"Trained on all sentences, every model wants a weak penalty (read from the table: {WEAK} or less)",
+            f"For models trained on all sentences, a weak penalty is best (read from the table: {WEAK} or less)",
             [
                 (f"{row['data']} {row['structure']} ({row['model']}): {row['l2']:g}", row["l2"] <= WEAK)
                 for row in of_all
@@ -72,8 +72,8 @@ def run(run: Run) -> Result:
         ),
     )
     notes = (
-        "F1 on the development sentences with a discontiguous mention, with 'enough'; of equals the strongest is "
-        "chosen. Every penalty has the same number of iterations, from "
+        "F1 on the development sentences with a discontiguous mention, with 'enough'; among equally good penalties, "
+        "the strongest is chosen. Every penalty has the same number of iterations, from "
         + ("zero weights." if run.settings.as_published else "biases at the logarithms of frequencies, all else zero."),
     )
     return Result(columns, beside(rows, published(), KEYS, ["l2"]), published(), conclusions, notes)

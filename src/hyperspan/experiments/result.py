@@ -1,4 +1,4 @@
-"""What an experiment gives: rows, the published rows beside them, and what became of the paper's conclusions."""
+"""The result of an experiment: rows, the published rows beside them, and the paper's conclusions with verdicts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any, Literal, TypeAlias
 Row: TypeAlias = dict[str, Any]
 
 PAPER = "paper_"
-"""Before the name of a column that holds the published value of another."""
+"""The prefix for a column with the published values of another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: its name in the rows, its title, and how many digits its fractions are printed with."""
+    """A column of a table: its name in the rows, its title, and its number of decimals."""
 
     name: str
     title: str
@@ -23,9 +23,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Conclusion:
-    """A claim, and whether it holds here; None where this data cannot tell.
+    """A claim, and whether it holds here; None if this data cannot tell.
 
-    ``source`` says whose claim it is: the paper's, or ours.
+    ``source`` is whose claim it is: the paper's, or ours.
     """
 
     claim: str
@@ -41,16 +41,16 @@ class Result:
     Attributes
     ----------
     columns : tuple of Column
-        In the order in which they are printed.
+        The columns in the order of printing.
     rows : list of dict
-        One value for each column; None where there is none.
+        One value for each column, or None.
     published : list of dict
-        The published table, whatever of it there is to compare with.
+        The published table, as far as it can be compared.
     conclusions : tuple of Conclusion
     notes : tuple of str
         What a reader of the table should know.
     details : dict
-        What is too much for the table: curves, counts.
+        More than the table can show: curves, counts.
     """
 
     columns: tuple[Column, ...]
@@ -75,7 +75,7 @@ class Result:
 def conclude(
     claim: str, comparisons: Iterable[tuple[str, bool]], source: Literal["paper", "ours"] = "paper"
 ) -> Conclusion:
-    """Return a claim that holds if all comparisons do; without any, nothing can be said.
+    """Return a claim that holds if all comparisons do; without comparisons it is undecided.
 
     Examples
     --------
@@ -117,8 +117,7 @@ def paper_columns(columns: Iterable[Column]) -> tuple[Column, ...]:
 def with_differences(result: Result) -> Result:
     """Return a result with ours minus the paper's for every number that has a published one beside it.
 
-    For the data of the paper only: elsewhere the difference means nothing. A table with a difference of its own is left
-    as it is.
+    Use it for the data of the paper, and for experiments without data: otherwise the difference means nothing.
 
     Examples
     --------
@@ -129,7 +128,7 @@ def with_differences(result: Result) -> Result:
     """
     names = {column.name for column in result.columns}
     pairs = [column for column in result.columns if f"{PAPER}{column.name}" in names]
-    if "difference" in names or not pairs:
+    if not pairs:
         return result
     rows = [
         {**row, **{f"difference_{one.name}": _difference(row[one.name], row[f"{PAPER}{one.name}"]) for one in pairs}}

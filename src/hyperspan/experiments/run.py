@@ -1,4 +1,4 @@
-"""What an experiment is, and what it is run with."""
+"""Experiments, and what they are run with."""
 
 from __future__ import annotations
 
@@ -25,35 +25,35 @@ from hyperspan.learning import Record
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SHAPE = 1
-"""The shape of the JSON; results of another shape are made again."""
+SHAPE = 3
+"""The version of the JSON; results of another version are made again."""
 
 
 QUICK_NOTE = "Made with --quick, from a few sentences: it shows that everything works, but nothing about the models."
 
 
 class NotPossible(UsageError):
-    """An experiment that this data does not allow; the others go on."""
+    """An experiment cannot be run on this data; the others continue."""
 
 
 class Progress(Protocol):
-    """Takes what there is to say while an experiment runs."""
+    """Receives the progress of an experiment."""
 
     def say(self, text: str) -> None:
-        """Say what is done now."""
+        """Report the current step."""
 
     def iteration(self, record: Record) -> None:
-        """Take note of an iteration of training."""
+        """Report an iteration of training."""
 
 
 class Silence:
-    """Progress that says nothing."""
+    """Ignores all progress."""
 
     def say(self, text: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def iteration(self, record: Record) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +63,19 @@ class Experiment:
     Parameters
     ----------
     name : str
-        As it is called on the command line.
+        Its name on the command line.
     title : str
-        What it shows, in a line.
+        What it shows, in one line.
     table : str
-        Which table of the paper it is, or ``ours``.
+        The table of the paper, or ``ours``.
     needs : tuple of str
         The splits it needs; none if it needs no data.
     run : callable
-        Does it.
+        Runs the experiment.
     plot : callable, optional
-        Draws what its JSON holds.
+        Draws a plot from its JSON.
     trains : bool
-        Whether it trains models, so that features and the like matter.
+        Whether it trains models, and therefore depends on features and resources.
     """
 
     name: str
@@ -97,9 +97,9 @@ class Run:
     settings : Settings
     progress : Progress
     folder : path, optional
-        Where parts of long experiments are kept, so that nothing is done twice.
+        Where parts of long experiments are stored, so that none is computed twice.
     again : bool
-        Do not take what is kept there.
+        Whether to ignore the stored parts.
     """
 
     data: Data
@@ -111,7 +111,7 @@ class Run:
 
     @cached_property
     def options(self) -> Options:
-        """What all trainings have in common; templates whose resource is not there are left out once and for all."""
+        """The options that all trainings share; templates whose resource is missing are removed."""
         settings = self.settings
         clusters = None if settings.clusters is None else Clusters.load(settings.clusters)
         if clusters is None and settings.as_published:
@@ -137,12 +137,12 @@ class Run:
         return self.data.digest()
 
     def fingerprint(self, name: str) -> str:
-        """Return a text that is the same only for the same experiment or part, data and settings."""
+        """Return a hash of the experiment or part, the data and the settings."""
         known = json.dumps([SHAPE, name, self.settings.as_dict(), self._digest], sort_keys=True)
         return hashlib.blake2b(known.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
     def part(self, name: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-        """Return a part of an experiment: as it was made before, or made now and kept."""
+        """Return a part of an experiment: loaded if it was stored before, else computed and stored."""
         key = self.fingerprint(name)
         if key not in self._parts:
             file = None if self.folder is None else self.folder / "parts" / f"{key}.json"
@@ -156,7 +156,7 @@ class Run:
         return self._parts[key]
 
     def result_of(self, experiment: Experiment, command: str) -> tuple[dict[str, Any], bool]:
-        """Return the document about an experiment, and whether it was there already."""
+        """Return the document about an experiment, and whether it existed already."""
         fingerprint = self.fingerprint(experiment.name)
         file = None if self.folder is None else self.folder / f"{experiment.name}.json"
         if file is not None and not self.again:
@@ -168,9 +168,9 @@ class Run:
                 dataset.split(split)
         begin = time.perf_counter()
         result = experiment.run(self)
-        if experiment.needs and all(dataset.paper for dataset in self.data.datasets):
+        if not experiment.needs or all(dataset.paper for dataset in self.data.datasets):
             result = with_differences(result)
-        if self.settings.quick:
+        if self.settings.quick and experiment.needs:
             result = replace(result, notes=(*result.notes, QUICK_NOTE))
         if self.settings.as_published and experiment.trains:
             told = as_published.notes(self.data, self.settings, self.options.clusters)
@@ -190,7 +190,7 @@ class Run:
 
 
 def _read(file: Path) -> dict[str, Any] | None:
-    """Return what a file of ours holds, None if it is not there or not one."""
+    """Return the content of a result file, None if it is missing or not a result file."""
     try:
         kept = json.loads(file.read_bytes())
     except (OSError, ValueError):
@@ -209,7 +209,7 @@ def write_document(document: Mapping[str, Any], experiment: Experiment, folder: 
     Raises
     ------
     MissingExtraError
-        If there is a plot to draw, but nothing to draw it with: the other files are written all the same.
+        If there is a plot to draw, but no matplotlib. The other files are written nevertheless.
     """
     from hyperspan.experiments.plotting import svg_of
     from hyperspan.experiments.table import page_of

@@ -1,4 +1,4 @@
-"""How the experiments are run: what a user can change."""
+"""The settings of experiments that a user can change."""
 
 from __future__ import annotations
 
@@ -12,33 +12,33 @@ from hyperspan.learning import L2_CHOICES
 DEFAULT_ITERATIONS, QUICK_ITERATIONS = 100, 12
 
 QUICK_PENALTIES = (1.0, 0.25)
-"""Two are enough to see that one is chosen."""
+"""With two, the choice of a penalty is exercised."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What all experiments share.
+    """The settings that all experiments share.
 
     Parameters
     ----------
     quick : bool
-        Fewer sentences, iterations and penalties: to see that everything works, not to learn anything.
+        Fewer sentences, iterations and penalties: to see that everything works, not to learn from the results.
     seed : int
-        For whatever is random: the documents of the SMALL setting, and the types of ``type-scaling``.
+        The random seed: of the documents of the SMALL setting, and of the types of ``type-scaling``.
     threads : int
-        For training; only times depend on it.
+        The number of threads for training; only times depend on it.
     max_iterations : int
-        For each penalty.
+        The maximum number of iterations for each penalty.
     penalties : tuple of float
         The values of λ that ``main`` chooses from.
     types : tuple of str
         Only mentions of these types are kept; all if empty.
     max_components : int
-        The most parts of a mention.
+        The maximum number of parts of a mention.
     features, annotator, clusters, lexicon
         As in ``hyperspan train``; the last two are files.
     as_published : bool
-        Everything as near to the paper's set-up as can be, see `hyperspan.experiments.as_published`.
+        Whether to follow the paper's set-up as closely as possible, see `hyperspan.experiments.as_published`.
     """
 
     quick: bool = False
@@ -66,7 +66,7 @@ class Settings:
         annotator: str = "none",
         **others: Any,
     ) -> Settings:
-        """Return settings where what is not given depends on ``quick`` and ``as_published``.
+        """Return settings; the defaults depend on ``quick`` and ``as_published``.
 
         Examples
         --------
@@ -97,7 +97,7 @@ class Settings:
 
 
 def parse_penalties(text: str) -> tuple[float, ...]:
-    """Read penalties such as ``0.125,0.5,2``; the strongest comes first, because training goes from it to the next.
+    """Parse penalties such as ``0.125,0.5,2``; the strongest comes first, because training goes from it to the next.
 
     Examples
     --------
@@ -106,12 +106,13 @@ def parse_penalties(text: str) -> tuple[float, ...]:
     >>> parse_penalties("0.5,strong")
     Traceback (most recent call last):
     ...
-    hyperspan.errors.UsageError: --l2 is '0.5,strong'; expected numbers above 0 with commas between, such as 0.125,0.5,2
+    hyperspan.errors.UsageError: --l2 is '0.5,strong'; expected numbers above 0 separated by commas, such as
+    0.125,0.5,2
     """
     try:
         found = {float(number) for number in text.split(",")}
     except ValueError:
         found = set()
     if not found or not all(0.0 < number < math.inf for number in found):
-        raise UsageError(f"--l2 is {text!r}; expected numbers above 0 with commas between, such as 0.125,0.5,2")
+        raise UsageError(f"--l2 is {text!r}; expected numbers above 0 separated by commas, such as 0.125,0.5,2")
     return tuple(sorted(found, reverse=True))

@@ -1,20 +1,20 @@
-"""The readable form of a result: Markdown whose tables are also easy on the eye as they stand."""
+"""Results as Markdown, with tables that are also readable as plain text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-VERDICTS = {True: "holds", False: "does not hold here", None: "cannot be told"}
+VERDICTS = {True: "holds", False: "does not hold here", None: "undecided"}
 
 
 def page_of(document: Mapping[str, Any]) -> str:
-    """Return the page about a result: its table, conclusions, notes, and how it was made.
+    """Return the page about a result: its table, conclusions, notes, and the command that made it.
 
     Parameters
     ----------
     document : mapping
-        As in the JSON file of the result.
+        The content of the JSON file of the result.
     """
     return "\n".join(_lines(document)) + "\n"
 
@@ -72,12 +72,12 @@ def table_lines(columns: Sequence[Mapping[str, Any]], rows: Sequence[Mapping[str
 
 
 def shown(value: object, digits: int) -> str:
-    """Write a value the way the tables have it.
+    """Format a value for a table.
 
     Examples
     --------
-    >>> shown(None, 1), shown(12663, 1), shown(54.32, 1), shown("< 2401", 1)
-    ('', '12,663', '54.3', '< 2401')
+    >>> shown(None, 1), shown(12663, 1), shown(54.32, 1), shown(-0.04, 1), shown("< 2401", 1)
+    ('', '12,663', '54.3', '0.0', '< 2401')
     """
     match value:
         case None:
@@ -87,7 +87,8 @@ def shown(value: object, digits: int) -> str:
         case int():
             return f"{value:,}"
         case float():
-            return f"{value:,.{digits}f}"
+            text = f"{value:,.{digits}f}"
+            return text if text.strip("-0.") else text.removeprefix("-")
         case str():
             return value.replace("|", "\\|")
     raise TypeError(f"a table has no place for {value!r}")

@@ -1,4 +1,4 @@
-"""Train a recognizer, and read what it finds in every way at once."""
+"""Train a recognizer, and decode its predictions with every decoder at once."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEFAULT_L2 = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What all trainings of a run have in common."""
+    """The options that all trainings of a run share."""
 
     templates: TemplateSet
     clusters: Clusters | None
@@ -57,14 +57,14 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a recognizer finds in some sentences.
+    """The predictions of a recognizer for some sentences.
 
     Attributes
     ----------
     sentences : tuple of Sentence
-        With their gold mentions.
+        The sentences with their gold mentions.
     enough, all : list of tuple of Mention
-        What the best outcome of each sentence means.
+        The mentions in the best outcome of each sentence, under both readings.
     candidates : list of tuple of Mention
         Every mention that is not improbable, with its probability.
     """
@@ -75,17 +75,17 @@ class Found:
     candidates: list[tuple[Mention, ...]]
 
     def best_threshold(self) -> float:
-        """Return the threshold of ``probable`` that training would take on these sentences."""
-        return ThresholdCurve.of((sentence.mentions for sentence in self.sentences), self.candidates).choose()
+        """Return the threshold of ``probable`` that training would choose on these sentences."""
+        return ThresholdCurve.on(self.sentences, self.candidates).choose()
 
     def read(self, decoder: str, threshold: float) -> list[tuple[Mention, ...]]:
-        """Return the mentions of each sentence as a decoder gives them."""
+        """Return the mentions of each sentence with a decoder."""
         if decoder != "probable":
             return self.enough if decoder == "enough" else self.all
         return [tuple(mention for mention in found if (mention.prob or 0.0) >= threshold) for found in self.candidates]
 
     def evaluate(self, decoder: str, threshold: float) -> Evaluation:
-        """Score the mentions that a decoder gives."""
+        """Score the mentions of a decoder."""
         predicted = (
             sentence.with_mentions(mentions)
             for sentence, mentions in zip(self.sentences, self.read(decoder, threshold), strict=True)
@@ -94,7 +94,7 @@ class Found:
 
 
 def find(recognizer: Recognizer, sentences: Iterable[Sentence], lowest: float = LOWEST_THRESHOLD) -> Found:
-    """Find mentions in every way; candidates of ``probable`` are at least as probable as ``lowest``."""
+    """Find mentions with every decoder; candidates of ``probable`` are at least as probable as ``lowest``."""
     kept = tuple(sentences)
     found = Found(kept, [], [], [])
     found.enough.extend(each.mentions for each in recognizer.find(kept, decode="enough"))
@@ -104,7 +104,7 @@ def find(recognizer: Recognizer, sentences: Iterable[Sentence], lowest: float = 
 
 
 def find_enough(recognizer: Recognizer, sentences: Sequence[Sentence]) -> Evaluation:
-    """Score what ``enough`` reads from the best outcomes; nothing else is worked out."""
+    """Score what ``enough`` reads from the best outcomes; nothing else is computed."""
     predicted = (
         sentence.with_mentions(found.mentions)
         for sentence, found in zip(sentences, recognizer.find(sentences, decode="enough"), strict=True)

@@ -1,6 +1,6 @@
 """The table of the supplement: how the time of an iteration grows with the number of types.
 
-Mentions get random types; the time is that of one thread's processor, so that other work on the machine hardly matters.
+Mentions get random types. Times are CPU times of one thread, so that other work on the machine hardly matters.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TYPES = (1, 2, 4, 8, 16)
 STRUCTURES = ("linear", "shared")
-"""Those of the published table."""
+"""The numbers of types in the published table."""
 
 TIMED = (*STRUCTURES, "segments")
 
@@ -35,12 +35,12 @@ _PUBLISHED = {
 }
 
 MOST_SENTENCES, QUICK_SENTENCES = 1000, 60
-"""Of the training sentences with a mention so many are used."""
+"""The maximum number of training sentences with a mention that are used."""
 
 ITERATIONS, QUICK_ITERATIONS = 12, 4
 
 LINEAR_GROWTH = 1.25
-"""Time that grows by up to a quarter more than the number of types still counts as growing with it."""
+"""Growth of up to a quarter more than the number of types still counts as linear."""
 
 
 def published() -> list[Row]:
@@ -80,8 +80,8 @@ def run(run: Run) -> Result:
         *(Column(f"{name}_ms", f"{name}, ms", 1) for name in TIMED),
     )
     notes = (
-        "Relative to one type; the time of one evaluation of objective and gradient, of which an iteration takes one "
-        f"or a little more: the median over {iterations} iterations of one thread, on {len(sentences):,} sentences.",
+        "The time of one evaluation of the objective and its gradient, relative to one type. An iteration takes one or "
+        f"slightly more: the median over {iterations} iterations with one thread, on {len(sentences):,} sentences.",
     )
     return Result(
         columns, beside(rows, published(), ["types"], STRUCTURES), published(), tuple(conclusions(rows)), notes
@@ -91,7 +91,7 @@ def run(run: Run) -> Result:
 def with_random_types(sentences: Sequence[Sentence], n_types: int, seed: int) -> list[Sentence]:
     """Return sentences whose mentions have random types; the same for the same seed.
 
-    Of mentions with the same words that get the same type, one is left.
+    If mentions with the same words get the same type, one of them is kept.
 
     Examples
     --------
@@ -122,7 +122,7 @@ def time_of_evaluation(sentences: Sequence[Sentence], structure: str, options: O
 
     options.train(sentences, structure=structure, on_iteration=watch)
     if not times:
-        raise NotPossible(f"training on {len(sentences):,} sentences stopped at once: too few to take the time of")
+        raise NotPossible(f"training on {len(sentences):,} sentences stopped at once: too few to measure the time")
     return statistics.median(times)
 
 
@@ -130,8 +130,8 @@ def conclusions(rows: Sequence[Row]) -> Iterator[Conclusion]:
     """Check the paper's conclusion."""
     last = rows[-1]
     for claim, least in (
-        ("With 16 types the chain has become slower by more than 'shared'", last["types"]),
-        ("It has already with four and eight (read from the table)", 4),
+        ("With 16 types the chain has slowed down more than 'shared'", last["types"]),
+        ("With four and eight types it has, too (read from the table)", 4),
     ):
         yield conclude(
             claim,

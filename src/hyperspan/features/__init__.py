@@ -1,6 +1,6 @@
-"""What a model sees of a sentence: columns, templates, clusters and lexicons.
+"""The features of a sentence: columns, templates, clusters and lexicons.
 
-Compiled code is loaded when a name that needs it is first used.
+Compiled code is loaded on the first use of a name that needs it.
 """
 
 from __future__ import annotations

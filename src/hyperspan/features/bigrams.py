@@ -1,4 +1,4 @@
-"""Which word follows which, and how often: what Brown clusters are made from."""
+"""Count pairs of adjacent words, the input of Brown clustering."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Ints = npt.NDArray[np.int64]
 
 
 class Bigrams(NamedTuple):
-    """Words by falling frequency, and how often each follows each.
+    """Words by decreasing frequency, and how often each follows each.
 
-    ``right[first_right[w]:first_right[w + 1]]`` are the words that follow word ``w`` and ``right_count`` how often;
-    ``first_left``, ``left`` and ``left_count`` say the same of the words before it.
+    ``right[first_right[w]:first_right[w + 1]]`` are the words that follow word ``w``, and ``right_count`` says how
+    often; ``first_left``, ``left`` and ``left_count`` are the same for the words before it.
     """
 
     words: tuple[str, ...]
@@ -33,14 +33,14 @@ class Bigrams(NamedTuple):
 
     @property
     def total(self) -> int:
-        """How many pairs of neighbours there are."""
+        """How many pairs of adjacent words there are."""
         return int(self.right_count.sum())
 
 
 def count_bigrams(sentences: Iterable[Sequence[str]], min_count: int = 1) -> Bigrams:
-    """Count words and pairs of neighbours; words rarer than ``min_count`` are left out.
+    """Count words and pairs of adjacent words; words rarer than ``min_count`` are left out.
 
-    Words come by falling count, equally frequent ones in alphabetical order.
+    Words are sorted by decreasing count, equally frequent ones alphabetically.
     """
     if min_count < 1:
         raise UsageError(f"min_count is {min_count}; expected at least 1")

@@ -1,18 +1,18 @@
-"""Brown clusters: words that keep the same company share a bit string.
+"""Brown clusters: words that occur in similar contexts share a bit string.
 
-The algorithm is the windowed one of Brown et al. 1992, as Liang 2005 runs it. The most frequent words start as clusters
-of their own. Each further word, in order of frequency, joins as one cluster more, and the two clusters whose merger
-loses least average mutual information become one. At the end the clusters are merged into a binary tree, which gives
-the bit strings.
+The algorithm is the windowed one of Brown et al. 1992, as implemented by Liang 2005. The most frequent words start as
+clusters of their own. Each further word, in order of frequency, is added as one more cluster, and then the two clusters
+whose merger loses the least average mutual information are merged. At the end, the clusters are merged into a binary
+tree, which gives the bit strings.
 
-Two things make it fast. In counts instead of probabilities, the loss of a merger is a sum of terms
-``g(x, y) = f(x + y) - f(x) - f(y)`` with ``f(x) = x log x``, and ``g(x, 0) = 0``: only neighbours that both clusters
-have in common cost anything. And the losses of all pairs are kept and corrected where a new word or a merger changes
-them, so that a typical step touches thousands of numbers instead of millions.
+Two things make it fast. In counts instead of probabilities, the loss of a merger is a sum of terms ``g(x, y) = f(x + y)
+- f(x) - f(y)`` with ``f(x) = x log x``, and ``g(x, 0) = 0``: only neighbours that both clusters have in common cost
+anything. And the losses of all pairs are stored and updated where a new word or a merger changes them, so that a
+typical step touches thousands of numbers instead of millions.
 
-Logarithms are integers, in units of ``2 ** -bits``. So every loss is exact with respect to them, in whatever order it
-was added up: corrected losses equal recomputed ones, ties are ties, and the tree never depends on chance.
-`hyperspan.features.brown_reference` says the same without any of this.
+Logarithms are integers, in units of ``2 ** -bits``. So sums of losses are exact in any order: updated losses equal
+recomputed ones, ties are exact, and the tree never depends on rounding. `hyperspan.features.brown_reference` is the
+same algorithm without these optimisations.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ UNKNOWN = -1
 """The cluster id of a word that is in no cluster."""
 
 MOST_CLUSTERS = 20_000
-"""Memory grows with the square of the number of clusters: 16 bytes a pair."""
+"""Memory grows with the square of the number of clusters: 16 bytes per pair."""
 
 LARGEST_TABLE = 1 << 22
 """Logarithms of counts up to this are looked up; larger ones are computed."""
@@ -58,12 +58,12 @@ Ints = npt.NDArray[np.int64]
 
 
 class Progress(NamedTuple):
-    """How far the clustering is: word ``word`` of ``n_words``."""
+    """The progress of the clustering: word ``word`` of ``n_words``."""
 
     word: int
     n_words: int
     mutual_information: float
-    """What the words so far contribute to the average mutual information, in nats."""
+    """The contribution of the words so far to the average mutual information, in nats."""
     seconds_left: float
 
 
@@ -74,16 +74,16 @@ class Clusters:
     Parameters
     ----------
     words : sequence of str
-        None twice.
+        The words, without duplicates.
     cluster_ids : array of int32, (n_words,)
         The cluster of each word: an index into ``paths``.
     paths : sequence of str
-        The bit string of each cluster; every prefix of it names a larger cluster around it.
+        The bit string of each cluster; every prefix of it names a larger cluster that contains it.
     counts : array of int64, (n_words,)
         How often each word occurred.
     average_mutual_information : float, optional
-        Of the clusters of neighbouring words, in the text they were made from and in nats; None if not known, as for
-        clusters read from a file.
+        The average mutual information of the clusters of adjacent words in the text they were made from, in nats; None
+        if unknown, as for clusters read from a file.
 
     Examples
     --------
@@ -115,7 +115,7 @@ class Clusters:
             raise FeatureError(f"a cluster id is not the index of one of the {len(self.paths)} paths")
         object.__setattr__(self, "_id_of", dict(zip(self.words, self.cluster_ids.tolist(), strict=True)))
         if len(self._id_of) != n_words:
-            raise FeatureError("a word is there twice; expected every word in one cluster")
+            raise FeatureError("a word occurs twice; expected every word in one cluster")
 
     def __len__(self) -> int:
         return len(self.words)
@@ -137,12 +137,12 @@ class Clusters:
         return len(self.paths)
 
     def path_of(self, word: str) -> str | None:
-        """Return the bit string of a word, or None for a word that has no cluster."""
+        """Return the bit string of a word, or None if it has no cluster."""
         cluster = self._id_of.get(word, UNKNOWN)
         return None if cluster == UNKNOWN else self.paths[cluster]
 
     def ids_of(self, words: Iterable[str]) -> npt.NDArray[np.int32]:
-        """Return the cluster of each word as an index into ``paths``, `UNKNOWN` (-1) for those that have none.
+        """Return the cluster of each word as an index into ``paths``, or `UNKNOWN` (-1) if it has none.
 
         Examples
         --------
@@ -160,38 +160,38 @@ class Clusters:
         return [word for _, word in sorted((-count, word) for word, cluster, count in rows if inside[cluster])]
 
     def save(self, path: str | Path) -> None:
-        """Write the clusters in the usual ``paths`` format: bit string, word and count, with tabs between them.
+        """Write the clusters in the usual ``paths`` format: bit string, word and count, separated by tabs.
 
-        Lines are in the order of the bit strings, then of falling count, so that neighbours in the tree are
-        neighbours in the file.
+        Lines are sorted by bit string, then by decreasing count, so that neighbours in the tree are neighbours in the
+        file.
         """
         with writing(Path(path)) as file:
             file.write(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """Return what `save` writes, to travel inside a model."""
+        """Return what `save` writes, to be stored in a model."""
         try:
             return "".join(f"{bits}\t{word}\t{count}\n" for bits, _, word, count in self._table()).encode()
         except UnicodeEncodeError as error:
-            raise FeatureError(f"a word holds {error.object[error.start]!r}, which UTF-8 cannot write") from None
+            raise FeatureError(f"a word holds {error.object[error.start]!r}, which UTF-8 cannot encode") from None
 
     @classmethod
     def load(cls, path: str | Path) -> Clusters:
-        """Read clusters from a file in the ``paths`` format, whoever wrote it.
+        """Read clusters from a file in the ``paths`` format, written by any program.
 
-        A line is ``bit string<TAB>word<TAB>count``; the count may be missing (it is then 0) and empty lines are passed
-        over. A word may hold tabs if there is a count.
+        A line is ``bit string<TAB>word<TAB>count``; the count may be missing (it is then 0), and empty lines are
+        skipped. A word may contain tabs if there is a count.
 
         Raises
         ------
         FeatureError
-            If a line is something else or a word comes twice.
+            If a line has another form or a word occurs twice.
         """
         return cls._parsed(Path(path), lines_of(Path(path)))
 
     @classmethod
     def from_bytes(cls, raw: bytes, name: str = "<clusters>") -> Clusters:
-        """Read what `to_bytes` returned; ``name`` stands for the file in messages."""
+        """Read what `to_bytes` returned; messages use ``name`` as the file name."""
         try:
             text = raw.decode("utf-8")
         except UnicodeDecodeError as error:
@@ -209,7 +209,7 @@ class Clusters:
             bits, tab, rest = line.partition("\t")
             word, _, count = rest.rpartition("\t") if "\t" in rest else (rest, "", "0")
             if not tab or bits.strip("01") or not word:
-                raise broken(path, number, f"{quoted(line)} is not a bit string, a word and a count with tabs between")
+                raise broken(path, number, f"{quoted(line)} is not a bit string, a word and a count separated by tabs")
             if not (count.isascii() and count.isdigit() and len(count) < 19):
                 raise broken(path, number, f"the count of {quoted(word)} is {quoted(count)}; expected a whole number")
             first = words.setdefault(word, number)
@@ -234,16 +234,16 @@ def brown_clusters(
     min_count: int = 1,
     on_progress: Callable[[Progress], None] | None = None,
 ) -> Clusters:
-    """Cluster words by the company they keep.
+    """Cluster words by their contexts.
 
     Parameters
     ----------
     sentences : iterable of sequences of str
         The text. Two words are neighbours only within a sentence, never across its boundary.
     n_clusters : int
-        How many clusters; with fewer words than that, every word is a cluster of its own.
+        The number of clusters. If there are fewer words, every word is a cluster of its own.
     min_count : int
-        Words that are rarer have no cluster, and are no neighbour of any.
+        Rarer words have no cluster and do not count as neighbours.
     on_progress : callable, optional
         Called with a `Progress` about twice a second, and at the end.
 
@@ -251,22 +251,22 @@ def brown_clusters(
     -------
     Clusters
         All words of a cluster have the same bit string; a single cluster has the bit string ``0``. The result depends
-        on nothing but the sentences (not on their order) and the two numbers.
+        only on the sentences (not on their order) and the two numbers.
 
     Raises
     ------
     FeatureError
-        If there is no word to cluster, or one that a file of clusters could not hold: an empty one, one with a line
-        break in it, half a character.
+        If there are no words to cluster, or a file of clusters could not hold one of them: an empty word, or one with a
+        line break or half a character.
 
     Notes
     -----
-    With n(c, d) pairs of neighbours of which the first is in cluster c and the second in d, l and r its row and column
-    sums and N its sum, the average mutual information is Σ n(c, d)/N · log(n(c, d) N / (l(c) r(d))). While words are
-    still waiting, the sum runs over the clusters so far, and l, r and N count the whole text. Of several mergers
-    that lose equally little, the one of the lowest cluster numbers is made.
+    Let n(c, d) be the number of pairs of adjacent words with the first in cluster c and the second in d, l and r its
+    row and column sums, and N its total. The average mutual information is Σ n(c, d)/N · log(n(c, d) N / (l(c) r(d))).
+    While words remain to be added, the sum runs over the clusters so far, but l, r and N count the whole text. Of
+    several mergers with the same loss, the one with the lowest cluster numbers is made.
 
-    Time grows with words times clusters, memory with clusters squared (about 16 MB for 1,000).
+    Time grows with words times clusters, memory with the square of the clusters (about 16 MB for 1,000).
 
     Examples
     --------
@@ -310,7 +310,7 @@ def brown_clusters(
 
 
 def average_mutual_information(bigrams: Bigrams, cluster_ids: npt.ArrayLike) -> float:
-    """Return the average mutual information of the clusters of neighbouring words, by definition, in nats.
+    """Return the average mutual information of the clusters of adjacent words in nats, computed by definition.
 
     Parameters
     ----------
@@ -348,7 +348,7 @@ def bit_strings(leaves: Sequence[int], merges: Sequence[tuple[int, int]]) -> lis
     leaves : sequence of int
         The numbers of the leaves.
     merges : sequence of (kept, gone)
-        In the order they were made; a merged node has the number ``kept``, whose side is 0, the other's is 1.
+        In the order they were made. A merged node has the number ``kept``; the bit is 0 on its side and 1 on the other.
 
     Examples
     --------
@@ -362,7 +362,7 @@ def bit_strings(leaves: Sequence[int], merges: Sequence[tuple[int, int]]) -> lis
 
 
 class _Merging:
-    """A `Window` over some bigrams, and what can be done with it."""
+    """A `Window` over bigrams, and its operations."""
 
     def __init__(self, bigrams: Bigrams, n_clusters: int) -> None:
         total = bigrams.total
@@ -395,14 +395,14 @@ class _Merging:
             gain=np.zeros(n_slots, dtype=np.int64),
         )
         self.merges = np.full((n_words, 2), -1, dtype=np.int64)
-        """The slots merged after each word, (-1, -1) while the window was not yet full."""
+        """The slots merged after each word; (-1, -1) while the window is not yet full."""
 
     def grow(self, first: int, last: int) -> None:
-        """Add the words from ``first`` to before ``last``, merging whenever there is a cluster too many."""
+        """Add the words from ``first`` to before ``last``, merging whenever there is one cluster too many."""
         grow_kernel(self.window, *self.bigrams[2:], self.merges, first, last)
 
     def tree(self) -> list[tuple[int, int]]:
-        """Merge everything that is left; return the mergers."""
+        """Merge all remaining clusters; return the mergers."""
         merges = np.zeros((max(int(self.window.active.sum()) - 1, 0), 2), dtype=np.int64)
         tree_kernel(self.window, merges)
         return [(kept, gone) for kept, gone in merges.tolist()]
@@ -414,6 +414,6 @@ class _Merging:
         return slots
 
     def mutual_information(self) -> float:
-        """Return what the words so far contribute to the average mutual information."""
+        """Return the contribution of the words so far to the average mutual information."""
         total = max(self.bigrams.total, 1)
         return float(information_kernel(self.window, total) / (self.scale * total))

@@ -1,13 +1,14 @@
-"""The window of clusters that Brown's algorithm merges, and its compiled steps: see `hyperspan.features.brown`."""
+"""The compiled kernels of Brown clustering, and the window of clusters they work on. See `hyperspan.features.brown`."""
 
 from __future__ import annotations
 
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
+
+from hyperspan.compiled.kernel import kernel
 
 NEVER = np.iinfo(np.int64).max
 LOWEST = np.iinfo(np.int64).min
@@ -16,22 +17,22 @@ Ints = npt.NDArray[np.int64]
 
 
 def log_bits(total: int) -> int:
-    """Return how many binary digits after the point a logarithm can have, so that sums of losses fit into 64 bits."""
+    """Return how many fractional bits a logarithm can have so that sums of losses fit into 64 bits."""
     largest = 16.0 * max(total, 2) * math.log(max(total, 2))
     return min(40, 62 - math.ceil(math.log2(largest)))
 
 
 class Window(NamedTuple):
-    """The clusters so far, each in a slot, as the kernels see them. Slots that hold no cluster are all zeros.
+    """The clusters so far, each in a slot. Slots without a cluster are all zeros.
 
-    ``pairs[a, b]`` says how often b follows a, and ``turned`` is its transpose. ``left_total`` and ``right_total`` are
+    ``pairs[a, b]`` is how often b follows a, and ``turned`` is its transpose. ``left_total`` and ``right_total`` count
     a cluster's pairs in the whole text, ``left_seen`` and ``right_seen`` those with clusters of the window.
 
     The loss of merging a < b is ``core[b, a]``, which depends on common neighbours, plus what `_loss` adds for row and
-    column sums; ``own`` is the part of those that a cluster has without any merger. ``least[b]`` is the least loss in
-    row b and ``partner[b]`` where it stands; where ``stale[b]``, it is only known that no loss in the row is less.
-    ``parent`` joins words into trees; ``slot_of`` is the slot of a root and ``root_of`` the root of a slot. ``free``
-    holds the next slot to fill, ``gain`` is scratch.
+    column sums; ``own`` is a cluster's share of those without any merger. ``least[b]`` is the least loss in row b and
+    ``partner[b]`` its column; if ``stale[b]``, ``least[b]`` is only a lower bound. ``parent`` joins words into trees;
+    ``slot_of`` is the slot of a root and ``root_of`` the root of a slot. ``free`` has the next slot to fill, and
+    ``gain`` is scratch space.
     """
 
     pairs: npt.NDArray[np.int32]
@@ -55,33 +56,33 @@ class Window(NamedTuple):
     gain: Ints
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _log(window, x):
     if x < window.log.shape[0]:
         return window.log[x]
     return _integer_log(x, window.scale)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _integer_log(x, scale):
     return np.int64(math.floor(math.log(x) * scale + 0.5))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def log_kernel(log, scale):
-    """Fill ``log[x]`` with log x in units of 1 / ``scale``, 0 for 0."""
+    """Fill ``log[x]`` with log x in units of 1 / ``scale``, and 0 for x = 0."""
     for x in range(1, log.shape[0]):
         log[x] = _integer_log(x, scale)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _f(window, x):
     return x * _log(window, x)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def grow_kernel(window, first_right, right, right_count, first_left, left, left_count, merges, first, last):
-    """Add words ``first`` to ``last`` - 1 of some `Bigrams`; ``merges`` (n_words, 2) takes the slots merged."""
+    """Add words ``first`` to ``last`` - 1 of `Bigrams`; write the merged slots to ``merges`` (n_words, 2)."""
     n_slots = window.pairs.shape[0]
     for word in range(first, last):
         slot = window.free[0]
@@ -109,23 +110,23 @@ def grow_kernel(window, first_right, right, right_count, first_left, left, left_
             merges[word, 0], merges[word, 1] = kept, gone
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def tree_kernel(window, merges):
-    """Merge the least costly pair ``len(merges)`` times; ``merges`` takes the slots."""
+    """Merge the pair with the least loss ``len(merges)`` times; write the slots to ``merges``."""
     for step in range(merges.shape[0]):
         kept, gone = _best(window)
         _merge(window, kept, gone)
         merges[step, 0], merges[step, 1] = kept, gone
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def slots_kernel(window, slots):
     """Write the slot of every word to ``slots``."""
     for word in range(slots.shape[0]):
         slots[word] = window.slot_of[_root(window.parent, word)]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def information_kernel(window, total):
     """Return Σ n(c, d) log(n(c, d) N / (l(c) r(d))) over the window, in units of 1 / scale."""
     result = 0
@@ -140,7 +141,7 @@ def information_kernel(window, total):
     return result
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _root(parent, word):
     while parent[word] != word:
         parent[word] = parent[parent[word]]
@@ -148,7 +149,7 @@ def _root(parent, word):
     return word
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _loss(window, b, a):
     return (
         window.core[b, a]
@@ -159,7 +160,7 @@ def _loss(window, b, a):
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _see(window, a, left, right):
     # Count further pairs with clusters of the window.
     window.left_seen[a] += left
@@ -169,7 +170,7 @@ def _see(window, a, left, right):
     )
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _set(window, b, a, core):
     window.core[b, a] = core
     if window.least[b] == LOWEST:
@@ -182,7 +183,7 @@ def _set(window, b, a, core):
         window.stale[b] = True
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _change(window, a, b, by):
     if a < b:
         _set(window, b, a, window.core[b, a] + by)
@@ -190,11 +191,11 @@ def _change(window, a, b, by):
         _set(window, a, b, window.core[a, b] + by)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _add(window, slot):
-    """Make a cluster of the counts in ``slot`` and correct the losses of all pairs."""
+    """Make a cluster of the counts in ``slot`` and update the losses of all pairs."""
     n_slots = window.pairs.shape[0]
-    # More pairs seen can only raise what a neighbour loses by any merger: what was least is still a lower bound.
+    # More pairs can only raise the losses of a neighbour's mergers, so the old minimum is still a lower bound.
     for a in range(n_slots):
         if window.pairs[slot, a] or window.turned[slot, a]:
             if a != slot:
@@ -211,9 +212,9 @@ def _add(window, slot):
     _fill(window, slot)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _share(window, new, slot):
-    # Every two clusters that have the new one as a neighbour lose less by merging.
+    # Any two clusters that have the new one as a neighbour lose less by merging.
     found = np.flatnonzero(new)
     for i in range(found.shape[0]):
         a, x = found[i], np.int64(new[found[i]])
@@ -226,7 +227,7 @@ def _share(window, new, slot):
                 _change(window, a, found[j], f_x + _f(window, y) - _f(window, x + y))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _fill(window, slot):
     """Compute the losses of all pairs with ``slot`` from their counts."""
     n_slots = window.pairs.shape[0]
@@ -241,7 +242,7 @@ def _fill(window, slot):
         if other == slot or not window.active[other]:
             continue
         core = -gain[other]
-        # The two are neighbours of themselves and of each other: four counts that become one, not twice two.
+        # The two are neighbours of themselves and of each other: four counts become one, not twice two.
         there, back = np.int64(window.pairs[slot, other]), np.int64(window.turned[slot, other])
         its = np.int64(window.pairs[other, other])
         if there or back or (own and its):
@@ -265,7 +266,7 @@ def _fill(window, slot):
     window.partner[slot] = -1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _gain(window, x, counts, gain):
     if x == 0:
         return
@@ -276,9 +277,9 @@ def _gain(window, x, counts, gain):
             gain[other] += _f(window, x + y) - f_x - _f(window, y)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _best(window):
-    """Return the pair of slots with the least loss, the lowest of several."""
+    """Return the pair of slots with the least loss, and the lowest slots in case of a tie."""
     n_slots = window.pairs.shape[0]
     least = NEVER
     for b in range(n_slots):
@@ -295,7 +296,7 @@ def _best(window):
     return kept, gone
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _refresh(window, b):
     least, partner = NEVER, -1
     for a in range(b):
@@ -308,9 +309,9 @@ def _refresh(window, b):
     window.stale[b] = False
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _merge(window, kept, gone):
-    """Join the cluster in slot ``gone`` to the one in ``kept`` < ``gone`` and correct the losses of all pairs."""
+    """Merge the cluster in slot ``gone`` into the one in ``kept`` < ``gone`` and update the losses of all pairs."""
     n_slots = window.pairs.shape[0]
     _join(window, window.pairs[kept], window.pairs[gone], kept, gone)
     _join(window, window.turned[kept], window.turned[gone], kept, gone)
@@ -328,9 +329,9 @@ def _merge(window, kept, gone):
     _fill(window, kept)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _move(count, turned, kept, gone):
-    # Row by row in one matrix, which is column by column in the other.
+    # Rows of one matrix are columns of the other.
     for k in range(count.shape[0]):
         if count[gone, k]:
             count[kept, k] += count[gone, k]
@@ -339,10 +340,10 @@ def _move(count, turned, kept, gone):
             turned[k, gone] = 0
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def _join(window, counts, more, kept, gone):
-    # Two clusters that had ``kept`` and ``gone`` as neighbours now have one. Nothing changes for a pair of which
-    # neither is beside the rarer of the two, so those that are drive the loop.
+    # Two clusters that had ``kept`` and ``gone`` as neighbours now have one neighbour instead. Nothing changes for a
+    # pair in which neither is adjacent to the rarer of the two, so the loop runs over those that are.
     n_slots = counts.shape[0]
     n_counts, n_more = 0, 0
     for k in range(n_slots):

@@ -1,7 +1,7 @@
-"""Brown clustering, written to be read: every merger is chosen by trying them all.
+"""The readable reference implementation of Brown clustering: every merger is chosen by trying them all.
 
-The slow twin of `hyperspan.features.brown`. Logarithms are rounded to the same integers, so that the two must agree on
-every merger, ties included; everything else is done anew at every step.
+Logarithms are rounded to the same integers as in `hyperspan.features.brown`, so the two must agree on every merger,
+including ties; everything else is recomputed at every step.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from hyperspan.features.brown_kernels import log_bits
 
 
 class BrownReference(NamedTuple):
-    """What the clustering does, step by step."""
+    """The steps of the clustering."""
 
     words: list[str]
     clusters: list[set[str]]
     """The clusters, before they are merged into a tree."""
     merges: list[tuple[int, int]]
-    """Slots merged while words joined, one pair for every word beyond the first ``n_clusters``."""
+    """The slots merged as words were added, one pair for every word beyond the first ``n_clusters``."""
     tree: list[tuple[int, int]]
-    """Slots merged after that."""
+    """The slots merged after that, for the tree."""
     paths: dict[str, str]
     average_mutual_information: float
 
@@ -69,7 +69,7 @@ def brown_reference(sentences: Iterable[Sequence[str]], n_clusters: int, min_cou
 
 
 def _merge_best(slots: dict[int, set[str]], pairs: Counter[tuple[str, str]]) -> tuple[int, int]:
-    """Merge the two clusters after which most information is left, the lowest slots of several; return the slots."""
+    """Merge the two clusters whose merger keeps the most information, in a tie the lowest slots; return the slots."""
     scale = 1 << log_bits(pairs.total())
 
     def integer_log(x: int) -> int:

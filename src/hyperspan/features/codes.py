@@ -1,4 +1,4 @@
-"""Sentences as codes: where the hashes of a word's values stand."""
+"""Encode sentences as codes: positions in a table of the hashes of each word's values."""
 
 from __future__ import annotations
 
@@ -32,21 +32,21 @@ from hyperspan.mentions import Sentence
 from hyperspan.text.marks import normal_form
 
 MOST_KEYS = 250_000
-"""How many distinct words (and other values) are remembered from one batch to the next."""
+"""How many distinct words (and other values) are cached from one batch to the next."""
 
 MOST_CHARACTERS = 16_000_000
-"""How many characters these may have."""
+"""How many characters all cached words and values may have together."""
 
 NOT_LOOKED_UP = -2
-"""In the place of an id."""
+"""Marks a feature id that is not cached yet."""
 
 
 class Batch(NamedTuple):
     """Sentences as codes.
 
-    ``code[s, t]`` is where the cells of token t in source s begin, or -1 if the source says nothing of its sentence.
-    A cell holds the values of one column: ``value[first_value[c]:first_value[c + 1]]``. In ``known`` there is room for
-    some ids of features for every cell, which `hyperspan.features.singles` fills.
+    ``code[s, t]`` is where the cells of token t in source s begin, or -1 if its sentence lacks the source. A cell holds
+    the values of one column: ``value[first_value[c]:first_value[c + 1]]``. ``known`` has space for some feature ids for
+    every cell, which `hyperspan.features.singles` fills.
     """
 
     first_token: Offsets
@@ -57,7 +57,7 @@ class Batch(NamedTuple):
 
 
 class _Codes(dict[Hashable, int]):
-    """Codes of one source; an unknown key gets one."""
+    """The codes of one source; an unknown key gets a new one."""
 
     __slots__ = ("new",)
 
@@ -71,11 +71,11 @@ class _Codes(dict[Hashable, int]):
 
 
 class CodeTable:
-    """Remembers the values of words in all columns that some templates use, as hashes.
+    """Caches the values of words, as hashes, in all columns that the templates use.
 
-    It is a memory, not an alphabet: when it gets too large it forgets, and nothing changes but the time taken. Several
-    threads may use it: what a `Batch` can see of its arrays is never changed again, except that an id is put where none
-    was, which is the same whoever does it.
+    It is only a cache: when it gets too large it is cleared, and only the running time changes. Several threads may use
+    it: the part of its arrays that a `Batch` can see never changes, except that missing ids are filled in, and every
+    thread fills in the same ones.
     """
 
     def __init__(self, templates: Sequence[Template], clusters: ClusterPaths | None) -> None:
@@ -97,7 +97,7 @@ class CodeTable:
 
     @property
     def n_keys(self) -> int:
-        """How many words and other values are remembered."""
+        """How many words and other values are cached."""
         return sum(map(len, self._codes))
 
     def _forget(self) -> None:
@@ -135,7 +135,7 @@ class CodeTable:
         return new
 
     def _word_maker(self, columns: Sequence[Column]) -> Callable[[str], int]:
-        """Return what `Column.values_of` says of words, for all columns at once: most of the time goes here."""
+        """Return a function with the results of `Column.values_of` for all columns of words at once: the hot spot."""
         functions = [None if column.needs else value_function(column.name) for column in columns]
         counts, values, hash_of = self._new_counts, self._new_values, self._hash_of
 
@@ -176,7 +176,7 @@ class CodeTable:
     def encode(
         self, sentences: Sequence[Sentence], lexicon: SemanticCategories | None, index: FeatureIndex | None = None
     ) -> Batch:
-        """Turn sentences into codes; the ids that are remembered with them are those of an index."""
+        """Encode sentences; the feature ids cached with the codes are those of the given index."""
         lengths = [len(sentence.tokens) for sentence in sentences]
         first_token = np.zeros(len(lengths) + 1, np.int64)
         np.cumsum(lengths, out=first_token[1:])
@@ -227,7 +227,7 @@ def _codes_of_sentences(source: Source, codes: _Codes, sentences: Sequence[Sente
 def _codes_of_categories(
     codes: _Codes, lexicon: SemanticCategories, sentences: Sequence[Sentence]
 ) -> npt.NDArray[np.int32]:
-    # The last one is for tokens without a category, whose id is -1.
+    # The last entry is for tokens without a category, whose id is -1.
     code_of = np.array([codes[category] for category in (*lexicon.categories, "")], np.int32)
     return code_of.take(np.concatenate([np.empty(0, np.int32), *match_all(lexicon, sentences)]), mode="wrap")
 

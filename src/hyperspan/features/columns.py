@@ -1,11 +1,11 @@
-"""What is known of a word, as columns of values.
+"""Columns: the properties of a word that features use.
 
-A column gives a word no value, one, or several. Most depend only on the word itself (its lower case, its affixes, its
-clusters), so they are worked out once for each distinct word; others come from an annotator (``pos``, ``lemma``), a
-lexicon (``category``) or hold for the whole sentence (``section``, ``note_type``).
+A column gives a word no value, one, or several. Most columns depend only on the word itself (its lower case, its
+affixes, its clusters), so they are computed once for each distinct word; others come from an annotator (``pos``,
+``lemma``) or a lexicon (``category``), or apply to the whole sentence (``section``, ``note_type``).
 
-A value is a text, and its `hash_text` stands for it wherever speed matters: no table of values is kept, so nothing
-depends on the order in which they were seen.
+A value is a text, and where speed matters its `hash_text` replaces it. There is no table of values, so nothing depends
+on the order in which they were seen.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 from hyperspan.diagnostics import quoted
 from hyperspan.errors import FeatureError
@@ -31,7 +31,7 @@ FARTHEST = 9
 """How many words away a template may look, and the longest affix."""
 
 Values = tuple[str, ...]
-"""The values of one word in one column, as they are shown and hashed."""
+"""The values of one word in one column, as they are displayed and hashed."""
 
 Kind = Literal["word", "lexicon", "token", "sentence", "constant"]
 
@@ -42,7 +42,7 @@ _SPECIAL = re.compile(r"[\\|]")
 
 
 class ClusterPaths(Protocol):
-    """What is needed of Brown clusters: `hyperspan.features.brown.Clusters` has it."""
+    """The part of the interface of Brown clusters that features need; `hyperspan.features.brown.Clusters` has it."""
 
     @property
     def words(self) -> Sequence[str]:
@@ -53,7 +53,7 @@ class ClusterPaths(Protocol):
 
 
 class SemanticCategories(Protocol):
-    """What is needed of a lexicon: `hyperspan.features.lexicon.Lexicon` has it."""
+    """The part of the interface of a lexicon that features need; `hyperspan.features.lexicon.Lexicon` has it."""
 
     @property
     def categories(self) -> Sequence[str]:
@@ -63,21 +63,34 @@ class SemanticCategories(Protocol):
         """Return the category of each token of each sentence, as an index into the names; -1 for none."""
 
 
+@runtime_checkable
+class Entries(SemanticCategories, Protocol):
+    """A lexicon that can also be asked for whole entries: `hyperspan.features.lexicon.Lexicon` has it."""
+
+    def entries(
+        self, sentences: Sequence[Sequence[str]], longest: int
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+        """Return which spans of tokens are entries, and which entries are interrupted by spans."""
+
+    def entry_of(self, tokens: Sequence[str]) -> int:
+        """Return the category of the entry that tokens are, as an index into the names; -1 for none."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the values of some columns come from: the word, a column or attribute of the sentence, the lexicon."""
+    """Where the values of columns come from: the word, a column or attribute of the sentence, or the lexicon."""
 
     kind: Kind
     name: str = ""
 
     @property
     def is_per_sentence(self) -> bool:
-        """Whether it says the same of every word of a sentence."""
+        """Whether it has the same value for every word of a sentence."""
         return self.kind in ("sentence", "constant")
 
     @property
     def missing(self) -> str:
-        """Say what is not there when no sentence has it."""
+        """Describe what is missing if no sentence has it."""
         if self.kind == "token":
             return f"no sentence has the column {self.name!r} (an annotator brings it)"
         return f"no sentence has the attribute {self.name!r}"
@@ -93,14 +106,14 @@ class Column:
 
     @property
     def has_several(self) -> bool:
-        """Whether it can have several values at once: those of clusters are all prefixes of a path."""
+        """Whether a word can have several values: for clusters, all prefixes of a path."""
         return self.needs == "clusters"
 
     def values_of(self, key: Any, clusters: ClusterPaths | None = None) -> Values:
         r"""Return the values for one key of the source: a word, a tag, a category; an empty text has none.
 
-        They are in the form in which they are shown: a vertical bar, which stands between the parts of a feature, and
-        a backslash have a backslash before them, and so has a word that looks like `boundary`.
+        Values are escaped for display: vertical bars, which separate the parts of a feature, and backslashes are
+        preceded by a backslash, and so is a word that looks like a `boundary`.
 
         Examples
         --------
@@ -120,12 +133,12 @@ class Column:
 
 
 def keys_of(source: Source, sentence: Sentence, lexicon: SemanticCategories | None = None) -> Sequence[Hashable] | None:
-    """Return what a source says of each token of a sentence, or None if it says nothing of this sentence.
+    """Return the key of each token of a sentence for a source, or None if the sentence lacks the source.
 
     Raises
     ------
     FeatureError
-        If an attribute is neither a text nor a number, or the lexicon's answer does not fit the sentence.
+        If an attribute is neither a text nor a number, or the lexicon's result does not fit the sentence.
     """
     if source.kind == "word":
         return sentence.tokens
@@ -138,7 +151,7 @@ def keys_of(source: Source, sentence: Sentence, lexicon: SemanticCategories | No
 
 
 def sentence_key(source: Source, sentence: Sentence) -> str | None:
-    """Return what a source that holds for whole sentences says of one, or None."""
+    """Return the key of a sentence for a source that applies to whole sentences, or None."""
     return "1" if source.kind == "constant" else _attribute_text(sentence, source.name)
 
 
@@ -153,7 +166,7 @@ def match_all(lexicon: SemanticCategories, sentences: Sequence[Sentence]) -> Seq
     Raises
     ------
     FeatureError
-        If the lexicon's answer does not fit the sentences.
+        If the lexicon's result does not fit the sentences.
     """
     found = lexicon.match([sentence.tokens for sentence in sentences])
     for ids, sentence in zip(found, sentences, strict=True):
@@ -175,7 +188,7 @@ def _attribute_text(sentence: Sentence, name: str) -> str | None:
 
 
 def hash_text(text: str) -> int:
-    """Return the 64-bit hash of a text: the same on every machine, in every run, for any characters at all.
+    """Return the 64-bit hash of any text: the same on every machine and in every run.
 
     Examples
     --------
@@ -200,12 +213,12 @@ def boundary(distance: int) -> str:
 
 
 def needs_marking(word: str) -> bool:
-    """Say whether `shown` may change a word or what is made of it."""
+    """Return whether `shown` may change a word or a value derived from it."""
     return "|" in word or "\\" in word or "<" in word
 
 
 def shown(value: str) -> str:
-    """Return a value as it stands in a feature: see `Column.values_of`."""
+    """Return a value escaped for display: see `Column.values_of`."""
     if "|" in value or "\\" in value:
         return _SPECIAL.sub(r"\\\g<0>", value)
     return f"\\{value}" if value.startswith("<s") and _BOUNDARY.fullmatch(value) else value
@@ -223,7 +236,7 @@ def plain_word(token: str) -> str:
 
 
 def mark_of(word: str) -> str:
-    """Return the category of a plain word that stands for a mark, or nothing.
+    """Return the category of a plain word that stands for a mark, or an empty text.
 
     Examples
     --------
@@ -234,7 +247,7 @@ def mark_of(word: str) -> str:
 
 
 def shape_of(word: str) -> str:
-    """Return how a word looks: ``X`` upper case, ``x`` lower case, ``c`` other letters, ``d`` digits; runs count once.
+    """Return a word's shape: ``X`` upper case, ``x`` lower case, ``c`` other letters, ``d`` digits; runs count once.
 
     Examples
     --------
@@ -255,7 +268,7 @@ def _sign(character: str) -> str:
 
 
 def capitals_of(word: str) -> str:
-    """Return the capitalisation: ``lower``, ``upper``, ``title``, ``mixed``, or ``none`` where no letter has case.
+    """Return the capitalisation: ``lower``, ``upper``, ``title``, ``mixed``, or ``none`` if no letter has case.
 
     Examples
     --------
@@ -273,7 +286,7 @@ def capitals_of(word: str) -> str:
 
 
 def path_prefixes(path: str | None) -> Values:
-    """Return every prefix of a cluster's bit string: the clusters around a word, widest first.
+    """Return every prefix of a cluster's bit string: the clusters that contain a word, largest first.
 
     Examples
     --------
@@ -313,7 +326,7 @@ _COLUMNS = {
 
 
 def value_function(name: str) -> Callable[[str], str]:
-    """Return what makes a column's value of a plain word; nothing is no value."""
+    """Return the function from a plain word to a column's value; an empty text means no value."""
     if (function := _VALUE_FUNCTIONS.get(name)) is None:
         affix = _AFFIX.fullmatch(name)
         assert affix is not None, name
@@ -328,20 +341,20 @@ def _affix_function(affix: str, length: int) -> Callable[[str], str]:
 
 
 def column_names() -> tuple[str, ...]:
-    """Return the names of the columns; `column_named` knows how to reach others."""
+    """Return the names of the built-in columns; `column_named` accepts others too."""
     return tuple(_COLUMNS)
 
 
 def column_named(name: str) -> Column:
     """Return a column by name.
 
-    Besides `column_names`: affixes of other lengths up to 9 (``suffix6``), ``column.NAME`` for any column of a
-    sentence, and ``attribute.NAME`` for any of its attributes.
+    Besides `column_names`, it accepts affixes of other lengths up to 9 (``suffix6``), ``column.NAME`` for any column of
+    a sentence, and ``attribute.NAME`` for any of its attributes.
 
     Raises
     ------
     FeatureError
-        If there is none of that name.
+        If there is no column of that name.
 
     Examples
     --------
@@ -365,6 +378,6 @@ def column_named(name: str) -> Column:
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """End a sentence about an unknown word with the known one nearest to it."""
+    """End a sentence about an unknown word by suggesting the most similar known one."""
     close = get_close_matches(word[:50], list(known), n=1)
     return f"; did you mean {close[0]!r}?" if close else "."

@@ -1,9 +1,9 @@
-"""From sentences to features, whole batches at a time.
+"""Extract the features of sentences in batches.
 
-Sentences are first turned into codes: one lookup a word. Behind a code stand the hashes of the word's values in every
-column, worked out when the word is first seen. From then on everything is compiled: each template mixes the hashes of
-its values into the hash of a feature, and the index turns that into an id. `hyperspan.features.extraction_reference`
-says the same thing with texts.
+Sentences are first encoded, with one lookup per word. A code refers to the hashes of the word's values in every column,
+which are computed when the word is first seen. The rest is compiled: each template mixes the hashes of its values into
+the hash of a feature, and the index maps that to an id. `hyperspan.features.extraction_reference` does the same with
+texts.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from hyperspan.features.templates import Template, TemplateSet
 from hyperspan.mentions import Sentence
 
 CHUNK_TOKENS = 16_384
-"""How many tokens are worked on at a time: it bounds memory, and nothing else depends on it."""
+"""How many tokens are processed at a time. This bounds memory and has no other effect."""
 
 STATE_VERSION = 1
 
@@ -43,7 +43,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A template that gives no features, and why."""
+    """A template without features, and the reason."""
 
     template: Template
     reason: str
@@ -70,7 +70,7 @@ class HashBlock:
         The features of token t are ``first_feature[t]:first_feature[t + 1]``, in the order of the templates.
     hash : array of uint64, (n_features,)
     group_key : array of int32, (n_features,), optional
-        The number of what the template of each looks at.
+        The number of each feature's group key (see `Template.group_key`).
     """
 
     first_token: Offsets
@@ -98,7 +98,7 @@ class FeatureBlock:
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens all sentences have together."""
+        """How many tokens the sentences have in total."""
         return len(self.first_feature) - 1
 
     @property
@@ -107,17 +107,18 @@ class FeatureBlock:
         return len(self.first_token) - 1
 
     def of(self, sentence: int, token: int) -> Ids:
-        """Return the features of one token of one sentence, both counted from 0."""
+        """Return the features of one token of one sentence, both numbered from 0."""
         position = self.first_token[sentence] + token
         return self.feature[self.first_feature[position] : self.first_feature[position + 1]]
 
     def cut(self, n_pieces: int) -> list[FeatureBlock]:
-        """Return pieces of about as many tokens each, which `join` puts together again; never inside a sentence."""
+        """Split into pieces of about the same number of tokens, never inside a sentence; `join` is the inverse."""
         shares = np.linspace(0, self.n_tokens, n_pieces + 1)[1:-1]
         borders = [0, *np.searchsorted(self.first_token, shares).tolist(), self.n_sentences]
-        return [self._between(begin, end) for begin, end in pairwise(borders)]
+        return [self.sentences(begin, end) for begin, end in pairwise(borders)]
 
-    def _between(self, begin: int, end: int) -> FeatureBlock:
+    def sentences(self, begin: int, end: int) -> FeatureBlock:
+        """Return a range of sentences as a block."""
         first_token = self.first_token[begin : end + 1]
         first_feature = self.first_feature[first_token[0] : first_token[-1] + 1]
         feature = self.feature[first_feature[0] : first_feature[-1]]
@@ -125,7 +126,7 @@ class FeatureBlock:
 
     @classmethod
     def join(cls, blocks: Iterable[FeatureBlock]) -> FeatureBlock:
-        """Put blocks one after the other."""
+        """Concatenate blocks."""
         parts = list(blocks)
         return cls(
             _joined_offsets([block.first_token for block in parts]),
@@ -155,18 +156,18 @@ class Extractor:
     lexicon : Lexicon, optional
         Semantic categories, for the column ``category``.
     threads : int
-        How many threads do the compiled part. Results do not depend on it.
+        How many threads run the compiled part. Results do not depend on it.
 
     Attributes
     ----------
     templates : TemplateSet
-        All templates, those that are skipped too.
+        All templates, including those that are skipped.
     skipped : tuple of Skipped
-        Templates whose resource is absent. Those that need a column or attribute are known after `fit`.
+        Templates whose resource is missing. Those that need a missing column or attribute are known after `fit`.
     index_ : FeatureIndex
         The features seen by `fit`.
     group_key_ : array of int32
-        After `fit_transform`: the number of what each feature looks at (see `Template.group_key`).
+        After `fit_transform`: the number of each feature's group key (see `Template.group_key`).
 
     Examples
     --------
@@ -209,7 +210,7 @@ class Extractor:
         self._split_plan = split_plan(self.active, self._table)
 
     def _own_templates(self) -> Iterator[Template]:
-        """Yield the templates that this extractor is for: those for whole parts and gaps are others' business."""
+        """Yield the templates that this extractor uses: those for whole parts and gaps are handled elsewhere."""
         return (template for template in self.templates if not template.is_of_spans)
 
     def __repr__(self) -> str:
@@ -220,11 +221,11 @@ class Extractor:
 
     @property
     def needs(self) -> tuple[Source, ...]:
-        """The columns and attributes of sentences that the templates in use look at."""
+        """The columns and attributes of sentences that the active templates use."""
         return tuple(source for source in self._table.sources if source.kind in ("token", "sentence"))
 
     def fit(self, sentences: Iterable[Sentence], *, min_count: int = 1) -> Extractor:
-        """Learn the index of the features of some sentences.
+        """Build the index of the features of sentences.
 
         Parameters
         ----------
@@ -240,7 +241,7 @@ class Extractor:
         return self
 
     def fit_transform(self, sentences: Iterable[Sentence], *, min_count: int = 1) -> FeatureBlock:
-        """Do `fit` and `transform` in one go, reading the sentences only once."""
+        """Do `fit` and `transform` together, reading the sentences only once."""
         index = self._new_index(min_count)
         blocks = []
         group_key = np.empty(0, np.int32)
@@ -290,7 +291,7 @@ class Extractor:
         return features_reference(self.active, sentence, self.clusters, self.lexicon)
 
     def explain(self, sentence: Sentence) -> Explanation:
-        """Return the features of a sentence in words a person can read, and the templates that say nothing of it."""
+        """Return the features of a sentence in readable words, and the templates that are skipped."""
         unseen = {source for source in self.needs if not keys_of(source, sentence)}
         tokens: list[dict[str, list[str]]] = [{} for _ in sentence.tokens]
         for template in self.active:
@@ -300,9 +301,9 @@ class Extractor:
         return Explanation(sentence.tokens, tuple(tokens), self._skipped(unseen))
 
     def names(self, sentences: Iterable[Sentence]) -> FeatureNames:
-        """Return the readable names of the features that occur in some sentences, by id.
+        """Return the readable names of the features that occur in sentences, by id.
 
-        Meant for looking at a model with its training data at hand: texts are built for every token, so it is slow.
+        Use it to inspect a model together with its training data. It is slow, because it builds texts for every token.
         """
         index = self._index()
         names = FeatureNames()
@@ -315,10 +316,11 @@ class Extractor:
         return names
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-        """Return all that is needed to make this extractor again, as plain data and arrays.
+        """Return the state of this extractor as plain data and arrays.
 
-        Clusters and lexicon are in it, so that a model does not depend on files beside it. A lexicon of a class of
-        your own is not, unless it has ``to_bytes`` and `Lexicon.from_bytes` can read that: give it to `from_state`.
+        It includes clusters and lexicon, so that a model does not depend on other files. A lexicon of your own class is
+        not included, unless it has ``to_bytes`` and `Lexicon.from_bytes` can read the result: pass it to `from_state`
+        instead.
         """
         state: dict[str, Any] = {
             "version": STATE_VERSION,
@@ -344,12 +346,12 @@ class Extractor:
         lexicon: SemanticCategories | None = None,
         threads: int = 2,
     ) -> Extractor:
-        """Make an extractor again from what `to_state` returned.
+        """Restore an extractor from what `to_state` returned.
 
         Raises
         ------
         FeatureError
-            If the state is of another version or incomplete, or the lexicon is missing.
+            If the state has another version or is incomplete, or the lexicon is missing.
         """
         if state.get("version") != STATE_VERSION:
             raise FeatureError(
@@ -392,7 +394,7 @@ class Extractor:
         return FeatureIndex()
 
     def _watched(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Pass sentences on, and note which columns and attributes occur in them."""
+        """Yield the sentences unchanged, recording which columns and attributes occur in them."""
         unseen = set(self.needs)
         for sentence in sentences:
             if unseen:
@@ -426,10 +428,14 @@ class Extractor:
             )
         return self.index_
 
+    def _encode(self, sentences: Sequence[Sentence], index: FeatureIndex | None) -> Any:
+        """Return what is looked at in a chunk of sentences: a `Batch`."""
+        return self._table.encode(sentences, self.lexicon, index)
+
     def _blocks(
-        self, sentences: Iterable[Sentence], work: Callable[[Batch], Result], index: FeatureIndex | None = None
+        self, sentences: Iterable[Sentence], work: Callable[[Any], Result], index: FeatureIndex | None = None
     ) -> Iterator[Result]:
-        """Yield what ``work`` makes of each chunk, in order; a few chunks are under way at a time."""
+        """Yield the result of ``work`` for each chunk, in order; a few chunks are processed at a time."""
         if self.threads < 1:
             raise FeatureError(f"threads is {self.threads!r}; expected a whole number from 1")
         chunks = chunks_of(sentences)
@@ -437,12 +443,12 @@ class Extractor:
         second = None if first is None else next(chunks, None)
         if first is None or second is None or self.threads == 1:
             for chunk in chain((chunk for chunk in (first, second) if chunk), chunks):
-                yield work(self._table.encode(chunk, self.lexicon, index))
+                yield work(self._encode(chunk, index))
             return
         under_way: deque[Future[Result]] = deque()
         with ThreadPoolExecutor(self.threads, "hyperspan-features") as pool:
             for chunk in chain((first, second), chunks):
-                under_way.append(pool.submit(work, self._table.encode(chunk, self.lexicon, index)))
+                under_way.append(pool.submit(work, self._encode(chunk, index)))
                 if len(under_way) > self.threads:
                     yield under_way.popleft().result()
             while under_way:
@@ -450,12 +456,12 @@ class Extractor:
 
 
 def chunks_of(sentences: Iterable[Sentence]) -> Iterator[list[Sentence]]:
-    """Cut sentences into lists of about `CHUNK_TOKENS` tokens."""
+    """Split sentences into lists of about `CHUNK_TOKENS` tokens."""
     chunk: list[Sentence] = []
     n_tokens = 0
     for sentence in sentences:
         chunk.append(sentence)
-        # One more for the sentence itself, so that empty ones cannot make a chunk endless.
+        # Plus one for the sentence itself, so that empty sentences cannot make a chunk endless.
         n_tokens += len(sentence.tokens) + 1
         if n_tokens >= CHUNK_TOKENS:
             yield chunk

@@ -1,4 +1,4 @@
-"""What the features of a sentence are, written to be read: one text for each.
+"""The readable reference implementation of feature extraction: one text per feature.
 
 `hyperspan.features.extraction` computes their hashes, in the same order, without ever building a text.
 """
@@ -35,9 +35,9 @@ def features_reference(
 ) -> list[list[str]]:
     """Return the features of each token, in the order of the templates.
 
-    A template gives one feature for each combination of its parts' values. Beyond the ends of the sentence every
-    column has the value `boundary`, unless it is a column that this sentence does not have. ``known`` remembers the
-    values of words from one sentence to the next, if given.
+    A template gives one feature for each combination of its parts' values. Beyond the ends of the sentence, every
+    column that the sentence has takes the value `boundary`. ``known``, if given, caches the values of words from one
+    sentence to the next.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def _at(column: list[Values], position: int) -> Values:
 
 
 def hash_feature_reference(feature: str) -> int:
-    """Return the hash of a feature from its text: its template and its values, mixed one after the other.
+    """Return the hash of a feature from its text: the hashes of its template and values, mixed one after another.
 
     Examples
     --------

@@ -1,17 +1,17 @@
-"""The index of features: from 64-bit hashes to dense ids.
+"""The index of features, from 64-bit hashes to consecutive ids.
 
-Ids are given in order of first appearance. The hashes stand in an open-addressing table of flat arrays, so looking one
-up takes one or two probes; zero marks a free slot, and no feature has the hash zero.
+Ids are assigned in order of first appearance. The hashes are in an open-addressing table of flat arrays, so a lookup
+takes one or two probes; zero marks a free slot, and no feature has the hash zero.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.compiled.prefetch import prefetch
 from hyperspan.errors import FeatureError
 
@@ -25,16 +25,16 @@ MOST_FEATURES = 2**31 - 2
 _SMALLEST_TABLE = 1 << 10
 
 _AHEAD = 32
-"""How many lookups before its own a slot is asked for: they are short."""
+"""How many lookups ahead a slot is prefetched."""
 
 
 class FeatureIndex:
-    """Gives every feature a number.
+    """Assigns a number to every feature.
 
     Parameters
     ----------
     hashes : array of uint64, optional
-        The features already known, in the order of their ids; none twice, none zero.
+        The known features, in the order of their ids, without duplicates or zeros.
 
     Examples
     --------
@@ -73,21 +73,21 @@ class FeatureIndex:
 
     @property
     def hashes(self) -> Hashes:
-        """The features in the order of their ids, from which the index can be made again."""
+        """The features in the order of their ids, from which the index can be restored."""
         return self._hash[: self._n_features].copy()
 
     @property
     def slots(self) -> tuple[Hashes, Ids]:
-        """The table: the hash in each slot, and its id; for kernels."""
+        """The hash table for kernels: the hash in each slot, and its id."""
         return self._key, self._id
 
     @property
     def counts(self) -> npt.NDArray[np.int64]:
-        """How often each feature was added; zero for those the index was made with."""
+        """How often each feature was added; zero for those given to the constructor."""
         return self._count[: self._n_features].copy()
 
     def add(self, hashes: Hashes) -> Ids:
-        """Return the ids of features, giving new ones to those not seen before, and count them."""
+        """Return the ids of features, assigning new ids to new features, and count them."""
         hashes = np.ascontiguousarray(hashes, dtype=np.uint64)
         ids = np.empty(len(hashes), np.int32)
         done = 0
@@ -107,7 +107,7 @@ class FeatureIndex:
         return ids
 
     def at_least(self, min_count: int) -> tuple[FeatureIndex, Ids]:
-        """Return the index of the features added at least so often, and the new id of each old one, -1 for none."""
+        """Return an index of the features added at least ``min_count`` times, and the new id or -1 of each old one."""
         kept = self._count[: self._n_features] >= min_count
         new_id = np.where(kept, np.cumsum(kept, dtype=np.int64) - 1, -1).astype(np.int32)
         index = FeatureIndex(self.hashes[kept])
@@ -136,7 +136,7 @@ def drop_unknown(first_feature: Offsets, ids: Ids) -> tuple[Offsets, Ids]:
 
 
 class Collision(NamedTuple):
-    """Two features that have one id between them."""
+    """Two features with the same id."""
 
     id: int
     name: str
@@ -150,7 +150,7 @@ class FeatureNames:
     ----------
     names : dict of int to str
     collisions : list of Collision
-        Different names with the same hash: each pair once.
+        Different names with the same hash, each pair once.
     """
 
     def __init__(self) -> None:
@@ -181,9 +181,9 @@ class FeatureNames:
             self.collisions.append(Collision(id, known, name))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_kernel(key, id, hash, count, n_features, hashes, begin, ids):
-    """Give ids to ``hashes[begin:]`` until the table is half full; return where it stopped and how many there are."""
+    """Assign ids to ``hashes[begin:]`` until the table is half full; return where it stopped and how many there are."""
     mask = np.uint64(key.shape[0] - 1)
     one = np.uint64(1)
     for position in range(begin, hashes.shape[0]):
@@ -203,9 +203,9 @@ def add_kernel(key, id, hash, count, n_features, hashes, begin, ids):
     return hashes.shape[0], n_features
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def fill_kernel(hashes, key, id):
-    """Put distinct hashes into an empty table."""
+    """Insert distinct hashes into an empty table."""
     mask = np.uint64(key.shape[0] - 1)
     one = np.uint64(1)
     for position in range(hashes.shape[0]):
@@ -216,9 +216,9 @@ def fill_kernel(hashes, key, id):
         id[slot] = position
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def find_kernel(key, id, hashes, ids):
-    """Look hashes up; -1 where there is none."""
+    """Look up hashes; -1 for unknown ones."""
     mask = np.uint64(key.shape[0] - 1)
     for position in range(hashes.shape[0]):
         if position + _AHEAD < hashes.shape[0]:
@@ -227,9 +227,9 @@ def find_kernel(key, id, hashes, ids):
         ids[position] = find_one_kernel(key, id, hashes[position])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def find_one_kernel(key, id, wanted):
-    """Look one hash up; -1 if there is none."""
+    """Look up one hash; -1 if it is unknown."""
     mask, one = np.uint64(key.shape[0] - 1), np.uint64(1)
     slot = wanted & mask
     while key[slot] != wanted and key[slot] != 0:
@@ -237,7 +237,7 @@ def find_one_kernel(key, id, wanted):
     return id[slot]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def compact_kernel(first_feature, ids, first_kept, kept):
     """Copy the ids that are not negative; return how many there are."""
     n_kept = 0

@@ -1,7 +1,7 @@
 """The compiled part of feature extraction: from codes to the hashes of features.
 
-A feature's hash begins as that of its template; the hash of each value is then mixed in, one after the other.
-`hyperspan.features.extraction_reference` says the same thing with texts.
+A feature's hash starts as the hash of its template; the hashes of the values are then mixed in one after another.
+`hyperspan.features.extraction_reference` does the same with texts.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.features.codes import Batch, CodeTable
 from hyperspan.features.columns import boundary, hash_text
 from hyperspan.features.index import Hashes, Offsets
@@ -28,10 +28,10 @@ LEAST_HASH = np.uint64(1)
 class Plan(NamedTuple):
     """Templates as flat arrays: template t has the parts ``first_part[t]:first_part[t + 1]``.
 
-    They come in runs, of which a token's features are told apart: ``first_of_run[r]:first_of_run[r + 1]``.
-    A part has a column and an offset, a column a source and a cell there; ``seen`` says where the value of each part
-    stands among the gathered ones, counted from the first that a token sees. ``before`` and ``after`` are the
-    boundaries, ``group_key`` is the number of each template's group_key.
+    Templates are divided into runs, ``first_of_run[r]:first_of_run[r + 1]``, and a token's features are kept apart by
+    run. A part has a column and an offset, and a column has a source and a cell there; ``seen`` is the position of each
+    part's value among the gathered values, relative to the first one that a token sees. ``before`` and ``after`` are
+    the boundaries, and ``group_key`` is the number of each template's group key.
     """
 
     first_of_run: npt.NDArray[np.int32]
@@ -48,7 +48,7 @@ class Plan(NamedTuple):
 
 
 def plan_of(templates: Sequence[Template], table: CodeTable, first_of_run: Sequence[int] = ()) -> Plan:
-    """Write templates as flat arrays; without borders they are one run."""
+    """Convert templates to flat arrays; without ``first_of_run`` they are one run."""
     parts = [part for template in templates for part in template.parts]
     first_part = np.zeros(len(templates) + 1, np.int32)
     np.cumsum([len(template.parts) for template in templates], out=first_part[1:])
@@ -79,38 +79,38 @@ def plan_of(templates: Sequence[Template], table: CodeTable, first_of_run: Seque
 
 
 def hash_features(plan: Plan, batch: Batch) -> tuple[Offsets, Hashes]:
-    """Return the features of every token, and within it of every run of templates, as a CSR block of hashes."""
+    """Return the features of every token and every run of templates as a CSR block of hashes."""
     lone, has_several = _gathered(plan, batch)
     n_tokens = batch.code.shape[1]
     room = count_kernel(plan, batch, lone) if has_several else n_tokens * len(plan.template_hash)
     first_feature = np.empty(n_tokens * (len(plan.first_of_run) - 1) + 1, np.int64)
     hashes = np.empty(room, np.uint64)
-    with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
+    with np.errstate(over="ignore"):  # without the compiler, NumPy would warn: products are meant to wrap around
         n_features = hash_kernel(plan, batch, lone, first_feature, hashes)
     return first_feature, hashes[:n_features]
 
 
 def group_keys_of_features(plan: Plan, batch: Batch, n_features: int) -> npt.NDArray[np.int32]:
-    """Return the group_key of every feature that `hash_features` gives, in the same order."""
+    """Return the group key of every feature that `hash_features` returns, in the same order."""
     group_key = np.empty(n_features, np.int32)
     group_key_kernel(plan, batch, _gathered(plan, batch)[0], group_key)
     return group_key
 
 
 def _gathered(plan: Plan, batch: Batch) -> tuple[Hashes, bool]:
-    """Return what `gather_kernel` fills, and whether it found several values anywhere."""
+    """Return the values that `gather_kernel` collects, and whether there are several values anywhere."""
     reach = len(plan.before)
     n_sentences, n_tokens = len(batch.first_token) - 1, batch.code.shape[1]
     lone = np.empty((n_tokens + 2 * reach * n_sentences, len(plan.column_source)), np.uint64)
     return lone, gather_kernel(plan, batch, lone)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def gather_kernel(plan, batch, lone):
-    """Fill ``lone[place, column]`` with the value where there is exactly one, 0 where there is none, 1 for several.
+    """Fill ``lone[place, column]`` with the value if there is exactly one, 0 if there is none, 1 for several.
 
-    A sentence has ``reach`` places more at both ends, for the boundaries: token t of sentence s has the place
-    ``t + (2 * s + 1) * reach``. Returns whether there are several anywhere.
+    A sentence has ``reach`` extra places at both ends for the boundaries: token t of sentence s has the place ``t + (2
+    * s + 1) * reach``. Returns whether there are several values anywhere.
     """
     reach = plan.before.shape[0]
     code, first_value = batch.code, batch.first_value
@@ -131,7 +131,7 @@ def gather_kernel(plan, batch, lone):
                     cell = first_cell + plan.column_cell[column]
                     n_values = first_value[cell + 1] - first_value[cell]
                     if n_values == 1:
-                        # A value that happens to be 0 or 1 goes the way of several, which is right for it too.
+                        # A value that happens to be 0 or 1 is treated like several values, which is correct too.
                         value = max(batch.value[first_value[cell]], _SEVERAL)
                     elif n_values > 1:
                         value = _SEVERAL
@@ -140,9 +140,9 @@ def gather_kernel(plan, batch, lone):
     return has_several
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def count_kernel(plan, batch, lone):
-    """Return how many features all tokens have together."""
+    """Return how many features the tokens have in total."""
     reach = plan.before.shape[0]
     n_features = 0
     for sentence in range(batch.first_token.shape[0] - 1):
@@ -153,9 +153,9 @@ def count_kernel(plan, batch, lone):
     return n_features
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def group_key_kernel(plan, batch, lone, group_key):
-    """Fill in the group_key of every feature."""
+    """Fill in the group key of every feature."""
     reach = plan.before.shape[0]
     feature = 0
     for sentence in range(batch.first_token.shape[0] - 1):
@@ -167,9 +167,9 @@ def group_key_kernel(plan, batch, lone, group_key):
                     feature += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def number_kernel(plan, batch, lone, template, token, shift):
-    """Return how many features a template gives a token: as many as there are combinations of its parts' values."""
+    """Return how many features a template gives a token: the number of combinations of its parts' values."""
     n_features = 1
     for part in range(plan.first_part[template], plan.first_part[template + 1]):
         value = lone[token + plan.offset[part] + shift, plan.column[part]]
@@ -181,14 +181,14 @@ def number_kernel(plan, batch, lone, template, token, shift):
     return n_features
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def cell_kernel(plan, batch, part, token):
-    """Return the cell in which the values of a part stand, seen from a token."""
+    """Return the cell that holds the values of a part, relative to a token."""
     column = plan.column[part]
     return batch.code[plan.column_source[column], token + plan.offset[part]] + plan.column_cell[column]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def hash_kernel(plan, batch, lone, first_feature, hashes):
     """Fill in the features of every token, in the order of templates and, within one, of its values.
 
@@ -202,7 +202,7 @@ def hash_kernel(plan, batch, lone, first_feature, hashes):
     for sentence in range(batch.first_token.shape[0] - 1):
         begin, end = batch.first_token[sentence], batch.first_token[sentence + 1]
         for token in range(begin, end):
-            # Places have no sign, because the compiler asks of other numbers whether they count from the end.
+            # Indices are unsigned: for signed ones the compiler adds a check for negative indices.
             first_seen = np.uint64((token + 2 * sentence * plan.before.shape[0]) * lone.shape[1])
             for run in range(n_runs):
                 for template in range(plan.first_of_run[run], plan.first_of_run[run + 1]):
@@ -221,10 +221,10 @@ def hash_kernel(plan, batch, lone, first_feature, hashes):
     return feature
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def combine_kernel(plan, batch, template, begin, end, token, hashes, place):
-    """Write the features of a template whose parts all have values, some several; return where the next one goes."""
-    # The features so far stand at place:place + n_features; each part mixes in its value, or multiplies them.
+    """Write the features of a template whose parts all have one or more values; return the position after them."""
+    # The features so far are at place:place + n_features; each part mixes in its value, or multiplies them.
     n_features = 1
     hashes[place] = plan.template_hash[template]
     for part in range(plan.first_part[template], plan.first_part[template + 1]):
@@ -246,9 +246,9 @@ def combine_kernel(plan, batch, template, begin, end, token, hashes, place):
     return place + n_features
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def mix_kernel(bits):
-    """Scatter 64 bits: the finishing step of splitmix64, in which every bit of the result depends on every bit."""
+    """Mix 64 bits with the finalizer of splitmix64: every bit of the result depends on every bit of the input."""
     bits = (bits ^ (bits >> _SHIFT_1)) * _MIX_1
     bits = (bits ^ (bits >> _SHIFT_2)) * _MIX_2
     return bits ^ (bits >> _SHIFT_3)

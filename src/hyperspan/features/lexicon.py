@@ -1,11 +1,11 @@
-"""Lexicons: what kind of thing a word is part of, by the longest known phrase around it.
+"""Lexicons: the category of a word, by the longest known phrase that covers it.
 
 Phrases and words are compared by their *pieces*: runs of letters or of digits, in lower case and in the singular.
-Hyphens count for nothing, other punctuation is a piece of its own. So ``"Beta-blockers"``, ``"beta blocker"`` and
-``"beta - Blocker"`` are the same, however a text was cut into tokens, and ``"IL2"`` is ``"IL-2"``.
+Hyphens are ignored, other punctuation is a piece of its own. So ``"Beta-blockers"``, ``"beta blocker"`` and
+``"beta - Blocker"`` are the same, however a text was tokenized, and ``"IL2"`` is ``"IL-2"``.
 
-The phrases become a trie in flat arrays. Its nodes stand level by level, the children of a node next to each other and
-sorted: a node is 12 bytes, and a kernel follows whole batches of sentences through it.
+The phrases become a trie in flat arrays. Its nodes are stored level by level, with the children of a node consecutive
+and sorted. A node takes 12 bytes, and a kernel matches whole batches of sentences.
 """
 
 from __future__ import annotations
@@ -25,22 +25,22 @@ from itertools import chain, pairwise
 from pathlib import Path
 from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
 from hyperspan.diagnostics import quoted
 from hyperspan.errors import FeatureError
+from hyperspan.features.trie import Ints, Tokens, Trie, entries_kernel, match_kernel
 from hyperspan.files import writing
 
 UNKNOWN = -1
 """The category id of a word that no phrase covers."""
 
 MOST_PIECES = 32
-"""Phrases of more pieces are left out and counted."""
+"""Phrases with more pieces are left out and counted."""
 
 LARGEST_LEXICON = 16 * 1024**3
-"""Bytes the arrays of a lexicon file may have."""
+"""The maximum number of bytes in the arrays of a lexicon file."""
 
 _FORMAT = "hyperspan.Lexicon"
 _VERSION = 1
@@ -48,8 +48,6 @@ _PIECE = re.compile(r"[^\W\d_]+|\d+|[^\w\s]|_")
 _HYPHENS = frozenset("-\u00ad\u2010\u2011\u2012\u2013\u2014\u2015\u2212_")
 _JOINED = re.compile(r"(?<=[^\W\d_])[-\u2010\u2011](?=[^\W\d_])")
 _LONGEST_ACRONYM = 5
-
-Ints = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,11 +59,11 @@ class Lexicon:
     Attributes
     ----------
     categories : tuple of str
-        Their names; a category id is an index into them.
+        The names of the categories; a category id is an index into them.
     n_phrases : int
-        How many different phrases there are.
+        The number of distinct phrases.
     n_dropped : int
-        How many phrases were left out: without a letter or digit, or with more than `MOST_PIECES` pieces.
+        The number of phrases that were left out: without a letter or digit, or with more than `MOST_PIECES` pieces.
     notes : tuple of str
         Where the phrases come from and under which licence.
 
@@ -84,7 +82,7 @@ class Lexicon:
     first_child: Ints = field(repr=False)
     """(n_nodes + 1,): the children of node i are the nodes ``first_child[i]:first_child[i + 1]``; 0 is the root."""
     piece: Ints = field(repr=False)
-    """(n_nodes,): the piece that leads to a node, -1 for the root; rising among the children of a node."""
+    """(n_nodes,): the piece that leads to a node, -1 for the root; increasing among the children of a node."""
     category: Ints = field(repr=False)
     """(n_nodes,): the category of the phrase that ends in a node, -1 if none does."""
     n_dropped: int = 0
@@ -106,8 +104,8 @@ class Lexicon:
         Parameters
         ----------
         entries : iterable of (phrase, category)
-            Taken one at a time. If a phrase comes again (in any spelling that counts as the same) with another
-            category, the first one stays. A phrase with a hyphen between letters is also entered without it.
+            Consumed one at a time. If a phrase occurs again with another category, in any equivalent spelling, the
+            first category is kept. A phrase with a hyphen between letters is also added without it.
         notes : sequence of str
             Where the phrases come from.
         """
@@ -119,7 +117,7 @@ class Lexicon:
         for phrase, category in entries:
             if not isinstance(phrase, str) or not isinstance(category, str) or not category:
                 raise FeatureError(
-                    f"the entry ({quoted(phrase)}, {quoted(category)}) is not a phrase and a category, both texts"
+                    f"the entry ({quoted(phrase)}, {quoted(category)}) is not a phrase and a category, both strings"
                 )
             number = categories.setdefault(category, len(categories))
             spellings = [phrase]
@@ -148,12 +146,12 @@ class Lexicon:
 
     @property
     def n_phrases(self) -> int:
-        """How many different phrases there are."""
+        """The number of distinct phrases."""
         return int(np.count_nonzero(self.category >= 0))
 
     @property
     def n_bytes(self) -> int:
-        """How many bytes the arrays take (not the names of the pieces)."""
+        """The size of the arrays in bytes, without the names of the pieces."""
         return sum(values.nbytes for values in (self.first_child, self.piece, self.category, self._from_root))
 
     def __len__(self) -> int:
@@ -179,33 +177,73 @@ class Lexicon:
         list of int32 arrays
             One for each sentence, as long as it.
         """
-        first_token = np.zeros(len(sentences) + 1, dtype=np.int64)
-        np.cumsum([len(sentence) for sentence in sentences], out=first_token[1:])
-        ids: defaultdict[str, int] = defaultdict()
-        ids.default_factory = ids.__len__  # a new token has the next number
-        tokens = np.fromiter(map(ids.__getitem__, chain.from_iterable(sentences)), np.int64, int(first_token[-1]))
-        first_piece, pieces, begin, end = self._pieces_of(ids)
-        found = np.full(len(tokens), UNKNOWN, dtype=np.int32)
-        match_kernel(
-            first_token,
-            tokens,
-            first_piece,
-            pieces,
-            begin,
-            end,
-            self.first_child,
-            self.piece,
-            self.category,
-            self._from_root,
-            found,
-        )
-        bounds = first_token.tolist()
-        return [found[start:stop] for start, stop in pairwise(bounds)]
+        tokens = self._tokens(sentences)
+        found = np.full(len(tokens.number), UNKNOWN, dtype=np.int32)
+        match_kernel(*self._trie, *tokens, found)
+        return [found[start:stop] for start, stop in pairwise(tokens.first.tolist())]
+
+    def entries(self, sentences: Sequence[Sequence[str]], longest: int) -> tuple[Ints, Ints]:
+        """Return which spans of tokens are phrases, and which phrases are interrupted by spans.
+
+        Parameters
+        ----------
+        sentences : sequence of sequences of str
+        longest : int
+            The maximum number of tokens in a span.
+
+        Returns
+        -------
+        whole, joined : int32 arrays of shape (n_tokens, longest)
+            Element (t, l) is for the span of l + 1 tokens that begins with token t, counted through all sentences:
+            the category of the phrase that is exactly this span, and that of the longest phrase (the leftmost of
+            several) that the span interrupts, with at most ``longest`` tokens on each side. `UNKNOWN` if there is none.
+
+        Examples
+        --------
+        >>> lexicon = Lexicon.from_entries([("gastric bleeding", "Finding"), ("ulcer", "Disease")])
+        >>> whole, joined = lexicon.entries(["gastric ulcer bleeding".split()], 2)
+        >>> whole.tolist(), joined.tolist()
+        ([[-1, -1], [1, -1], [-1, -1]], [[-1, -1], [0, -1], [-1, -1]])
+        """
+        tokens = self._tokens(sentences)
+        whole, joined = np.full((2, len(tokens.number), longest), UNKNOWN, dtype=np.int32)
+        entries_kernel(*self._trie, *tokens, whole, joined)
+        return whole, joined
+
+    def entry_of(self, tokens: Sequence[str]) -> int:
+        """Return the category of the phrase that is exactly these tokens, or `UNKNOWN`; `entries` does it for spans."""
+        pieces: list[str] = []
+        for number, (of_token, begin, end) in enumerate(map(_token_pieces, tokens)):
+            is_first, is_last = number == 0, number == len(tokens) - 1
+            if (is_first or is_last) and begin < 0:
+                return UNKNOWN
+            pieces += of_token[begin if is_first else 0 : end + 1 if is_last else None]
+        node = 0
+        for piece in pieces:
+            children = self.piece[self.first_child[node] : self.first_child[node + 1]]
+            place = int(np.searchsorted(children, self._piece_ids.get(piece, UNKNOWN)))
+            if piece not in self._piece_ids or place == len(children) or children[place] != self._piece_ids[piece]:
+                return UNKNOWN
+            node = int(self.first_child[node]) + place
+        return int(self.category[node]) if pieces else UNKNOWN
 
     def categories_of(self, tokens: Sequence[str]) -> list[tuple[str, ...]]:
-        """Return the category of every token of one sentence by name, as a tuple of one or none."""
+        """Return the category names of every token of one sentence, as tuples of one or none."""
         names = [(category,) for category in self.categories]
         return [names[number] if number != UNKNOWN else () for number in self.match([tokens])[0].tolist()]
+
+    def _tokens(self, sentences: Sequence[Sequence[str]]) -> Tokens:
+        """Return sentences as arrays for kernels."""
+        first = np.zeros(len(sentences) + 1, dtype=np.int64)
+        np.cumsum([len(sentence) for sentence in sentences], out=first[1:])
+        ids: defaultdict[str, int] = defaultdict()
+        ids.default_factory = ids.__len__  # a new token has the next number
+        number = np.fromiter(map(ids.__getitem__, chain.from_iterable(sentences)), np.int64, int(first[-1]))
+        return Tokens(first, number, *self._pieces_of(ids))
+
+    @property
+    def _trie(self) -> Trie:
+        return Trie(self.first_child, self.piece, self.category, self._from_root)
 
     def _pieces_of(self, tokens: Iterable[str]) -> tuple[npt.NDArray[np.int64], Ints, Ints, Ints]:
         get = self._piece_ids.get
@@ -235,7 +273,7 @@ class Lexicon:
             file.write(self.to_bytes())
 
     def to_bytes(self) -> bytes:
-        """Return what `save` writes, to travel inside a model."""
+        """Return the bytes that `save` writes, to be stored inside a model."""
         meta = {
             "format": _FORMAT,
             "version": _VERSION,
@@ -271,19 +309,19 @@ class Lexicon:
 
     @classmethod
     def from_bytes(cls, raw: bytes, name: str = "<lexicon>") -> Lexicon:
-        """Read what `to_bytes` returned; ``name`` stands for the file in messages."""
+        """Read what `to_bytes` returned; ``name`` is the name of the file in messages."""
         try:
             with zipfile.ZipFile(io.BytesIO(raw)) as archive:
                 members = archive.infolist()
             size = sum(member.file_size for member in members)
             if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
-                raise ValueError("its arrays are not compressed as NumPy does it")
+                raise ValueError("its arrays are not compressed the way NumPy does")
             if size > LARGEST_LEXICON:
                 raise ValueError(f"its arrays have {size:,} bytes, more than {LARGEST_LEXICON:,}")
             with np.load(io.BytesIO(raw), allow_pickle=False) as arrays:
                 meta = json.loads(arrays["meta"].tobytes())
                 if not isinstance(meta, dict) or meta.get("format") != _FORMAT:
-                    raise ValueError("it does not say that it is one")
+                    raise ValueError("it is not marked as one")
                 if meta.get("version") != _VERSION:
                     raise ValueError(f"its version is {quoted(meta.get('version'))}, but this program reads {_VERSION}")
                 text = arrays["pieces"].tobytes().decode("utf-8", "surrogatepass")
@@ -314,7 +352,7 @@ class Lexicon:
 
 
 def _raw_pieces(text: str) -> list[str]:
-    """Cut a phrase into pieces, without the hyphens in it and the punctuation around it."""
+    """Split a phrase into pieces, without its hyphens and the punctuation around it."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     pieces = [piece for piece in _PIECE.findall(text) if piece not in _HYPHENS]
@@ -328,7 +366,7 @@ def _raw_pieces(text: str) -> list[str]:
 
 @lru_cache(maxsize=1 << 17)
 def _token_pieces(token: str) -> tuple[tuple[str, ...], int, int]:
-    """Return the pieces of a token and which of them are the first and last that are no punctuation, -1 if none."""
+    """Return the pieces of a token, and the first and last of them that are not punctuation, -1 if none."""
     if not token.isascii():
         token = unicodedata.normalize("NFKC", token)
     raw = [piece for piece in _PIECE.findall(token) if piece not in _HYPHENS]
@@ -393,7 +431,7 @@ def _trie(flat: npt.NDArray[np.int64], lengths: npt.NDArray[np.int64], of: Ints)
 def _checked_trie(
     first_child: Any, piece: Any, category: Any, *, n_pieces: int, n_categories: int
 ) -> tuple[Ints, Ints, Ints]:
-    """Return the arrays if a kernel can follow them without leaving them."""
+    """Return the arrays if no index in them is out of bounds, so that kernels can trust them."""
     n_nodes = len(piece)
     for name, values, length in (
         ("first_child", first_child, n_nodes + 1),
@@ -420,64 +458,5 @@ def _as_bytes(text: str) -> npt.NDArray[np.uint8]:
 def _texts(meta: dict[str, Any], key: str) -> tuple[str, ...]:
     values = meta[key]
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise ValueError(f"{key} is not a list of texts")
+        raise ValueError(f"{key} is not a list of strings")
     return tuple(values)
-
-
-@numba.njit(nogil=True, cache=True)
-def match_kernel(first_token, tokens, first_piece, pieces, begin, end, first_child, piece, category, from_root, found):
-    """Find the longest phrase around every token.
-
-    ``tokens[first_token[s]:first_token[s + 1]]`` are the tokens of sentence s as numbers of distinct tokens, whose
-    pieces are ``pieces[first_piece[t]:first_piece[t + 1]]`` (-1: in no phrase) and whose phrases may begin and end at
-    the pieces ``begin[t]`` and ``end[t]``. The trie is as in `Lexicon`; ``from_root`` is the child of the root for each
-    piece, 0 if there is none. ``found`` (n_tokens,) takes the category ids.
-    """
-    length = np.zeros(found.shape[0], dtype=np.int32)
-    for sentence in range(first_token.shape[0] - 1):
-        stop = first_token[sentence + 1]
-        for start in range(first_token[sentence], stop):
-            if begin[tokens[start]] < 0:
-                continue
-            node, longest, best = 0, 0, -1
-            at = start
-            k = first_piece[tokens[start]] + begin[tokens[start]]
-            going = True
-            while going:
-                token = tokens[at]
-                last = first_piece[token] + end[token]
-                while k < first_piece[token + 1]:
-                    node = _child(node, pieces[k], first_child, piece, from_root)
-                    if node == 0:
-                        going = False
-                        break
-                    if k == last and category[node] >= 0:
-                        longest, best = at + 1 - start, category[node]
-                    k += 1
-                at += 1
-                if at == stop:
-                    break
-                k = first_piece[tokens[at]]
-            for covered in range(start, start + longest):
-                if length[covered] < longest:
-                    length[covered] = longest
-                    found[covered] = best
-
-
-@numba.njit(nogil=True, cache=True)
-def _child(node, wanted, first_child, piece, from_root):
-    # Return the child that a piece leads to, 0 if there is none.
-    if wanted < 0:
-        return 0
-    if node == 0:
-        return from_root[wanted]
-    low, high = first_child[node], first_child[node + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if piece[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    if low < first_child[node + 1] and piece[low] == wanted:
-        return low
-    return 0

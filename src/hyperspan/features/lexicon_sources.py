@@ -1,7 +1,6 @@
-"""Where the phrases of a lexicon come from: UMLS, OBO ontologies, tables, and packages that bring them along.
+"""Read the phrases of a lexicon from UMLS, OBO ontologies, tables, and packages that contain terminologies.
 
-Every reader yields ``(phrase, category)`` for `Lexicon.from_entries`, one at a time, and says *file:line* of what is
-broken.
+Every reader yields ``(phrase, category)`` pairs for `Lexicon.from_entries`, and its errors name *file:line*.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ ROOTS = {"A": "Entity", "B": "Event"}
 """The two roots of the UMLS semantic network."""
 
 SCOPES = ("EXACT", "NARROW", "RELATED")
-"""The synonyms of an OBO term that are taken: all but the broader ones."""
+"""The scopes of the synonyms of an OBO term that are used: all but the broader ones."""
 
 _MRCONSO_FIELDS = 18
 _MRSTY_FIELDS = 6
@@ -39,7 +38,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "W": " "}
 def tsv_entries(path: str | Path) -> Iterator[Entry]:
     """Read a table of two columns, ``phrase<TAB>category``.
 
-    Empty lines and lines that begin with ``#`` are passed over.
+    Empty lines and lines that begin with ``#`` are skipped.
     """
     path = Path(path)
     for number, line in lines_of(path):
@@ -54,8 +53,8 @@ def tsv_entries(path: str | Path) -> Iterator[Entry]:
 def umls_entries(mrconso: str | Path, mrsty: str | Path, *, language: str = "ENG") -> Iterator[Entry]:
     """Read names of concepts from ``MRCONSO.RRF`` and their semantic types from ``MRSTY.RRF``.
 
-    Only names in ``language`` that are not suppressed are taken. A concept of several types gives as many entries, in
-    the order of ``MRSTY.RRF``; the first counts in a `Lexicon`.
+    Only names in ``language`` that are not suppressed are used. A concept with several types gives one entry for each,
+    in the order of ``MRSTY.RRF``; a `Lexicon` uses the first.
     """
     mrconso = Path(mrconso)
     types: dict[str, list[str]] = {}
@@ -76,8 +75,8 @@ def umls_entries(mrconso: str | Path, mrsty: str | Path, *, language: str = "ENG
 
 
 def _semantic_types(path: Path) -> Iterator[tuple[str, str, str]]:
-    """Yield concept, tree number and name of type."""
-    names: dict[str, str] = {}  # the 130 or so names, once each instead of millions of times
+    """Yield the concept, tree number and name of each type."""
+    names: dict[str, str] = {}  # so that the 130 or so names are stored once each instead of millions of times
     for number, (concept, _, tree_number, type, *_) in _rows(path, _MRSTY_FIELDS):
         if not _TREE_NUMBER.fullmatch(tree_number) or not type:
             raise broken(
@@ -156,7 +155,7 @@ def _unescaped(text: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """A package that has phrases inside: what it is called, what is taken from it and under which licences."""
+    """A package that contains phrases: its name, what is used from it, and its licences."""
 
     name: str
     module: str
@@ -166,7 +165,7 @@ class Package:
 
     @property
     def is_installed(self) -> bool:
-        """Whether it can be read."""
+        """Whether the package is installed."""
         return find_spec(self.module) is not None
 
     @property
@@ -179,7 +178,7 @@ class Package:
         return f"{self.name}{number}: {self.takes} ({self.licence})"
 
     def entries(self) -> Iterator[Entry]:
-        """Read its phrases, or say which extra brings it."""
+        """Read its phrases, or raise an error that names the extra to install."""
         if not self.is_installed:
             raise MissingExtraError(f"The lexicon of {self.takes}", self.name, "lexicons")
         return self.read()
@@ -207,7 +206,7 @@ def _cellxgene() -> Iterator[Entry]:
 def _icd() -> Iterator[Entry]:
     codes: Any = import_module("simple_icd_10_cm")
     for code in codes.get_all_codes():
-        # Chapters and blocks are headings; from chapter V on, codes say how somebody came to harm or to a doctor.
+        # Chapters and blocks are headings; codes from V on describe external causes and contacts with health services.
         if codes.is_category_or_subcategory(code) and code[0] < "V":
             category = "Finding" if code[0] == "R" else "Disease"
             yield codes.get_description(code), category
@@ -238,4 +237,4 @@ PACKAGES = (
         _icd,
     ),
 )
-"""Freely usable stand-ins for a terminology that needs an agreement; a phrase of several has the first's category."""
+"""Free substitutes for terminologies that need a licence; a phrase in several gets the category of the first."""

@@ -1,4 +1,4 @@
-"""The lines of a resource file, and what to say when one is broken."""
+"""Read the lines of a resource file, and report broken ones."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hyperspan.errors import FeatureError, location
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield ``(number, line)`` without line ends, numbers from 1, in bounded memory.
+    """Yield ``(number, line)``, counted from 1, without line ends, in bounded memory.
 
     A byte order mark at the very beginning is dropped.
 

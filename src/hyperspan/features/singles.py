@@ -1,8 +1,7 @@
-"""Features of a single value: looked up once, and remembered with the word.
+"""Features of a single value: looked up once and cached with the word.
 
-Most templates look at one value of one word. What feature that gives is the same wherever the word stands, so its id is
-kept beside the word's values; only features that combine several values, or have several, are hashed and looked up for
-every token.
+Most templates look at one value of one word. The resulting feature does not depend on the word's position, so its id is
+cached with the word's values; only features that combine several values are hashed and looked up for every token.
 """
 
 from __future__ import annotations
@@ -11,10 +10,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.features.codes import NOT_LOOKED_UP, Batch, CodeTable
 from hyperspan.features.columns import Source, boundary, hash_text
 from hyperspan.features.index import FeatureIndex, Hashes, Ids, Offsets, find_one_kernel
@@ -25,8 +24,9 @@ from hyperspan.features.templates import Template
 class Singles(NamedTuple):
     """Templates that give one feature or none, as flat arrays.
 
-    They come in runs, ``first_of_run[r]:first_of_run[r + 1]``. Each looks at the column that has some cell of a source,
-    at an offset. The ids for a code stand from ``n_ids_a_cell * code`` in `Batch.known`, in places that ``slot`` says.
+    Templates are divided into runs, ``first_of_run[r]:first_of_run[r + 1]``. Each looks at one cell of a source, at an
+    offset. The ids for a code start at ``n_ids_a_cell * code`` in `Batch.known`; ``slot`` is the position of each
+    template.
     """
 
     first_of_run: npt.NDArray[np.int32]
@@ -41,14 +41,14 @@ class Singles(NamedTuple):
 
 
 class SplitPlan(NamedTuple):
-    """All templates in as many runs of each kind: in each the single ones come first."""
+    """All templates, in the same number of runs of each kind; within a run the single ones come first."""
 
     singles: Singles
     others: Plan
 
 
 def split_plan(templates: Sequence[Template], table: CodeTable) -> SplitPlan:
-    """Write templates as flat arrays, those that are single apart."""
+    """Convert templates to flat arrays, single ones separately."""
     singles: list[Template] = []
     others: list[Template] = []
     borders = [(0, 0)]
@@ -92,17 +92,16 @@ def find_features(plan: SplitPlan, batch: Batch, index: FeatureIndex) -> tuple[O
     n_tokens = batch.code.shape[1]
     first_feature = np.empty(n_tokens + 1, np.int64)
     feature = np.empty(n_tokens * len(plan.singles.template_hash) + len(other), np.int32)
-    with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
+    with np.errstate(over="ignore"):  # without the compiler, NumPy would warn: products are meant to wrap around
         n_features = merge_kernel(plan.singles, batch, *index.slots, first_other, other, first_feature, feature)
     return first_feature, feature[:n_features]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def merge_kernel(singles, batch, key, id, first_other, other, first_feature, feature):
-    """Fill in the features of every token in the order of templates, given the ids of the others, -1 for none.
+    """Fill in the features of every token in the order of templates, given the ids of the other features or -1.
 
-    Returns how many there are. Places have no sign, because the compiler asks of other numbers whether they count from
-    the end.
+    Returns how many there are. Indices are unsigned: for signed ones the compiler adds a check for negative indices.
     """
     first_of_run, source, offset, slot = singles.first_of_run, singles.source, singles.offset, singles.slot
     code, known = batch.code, batch.known
@@ -137,7 +136,7 @@ def merge_kernel(singles, batch, key, id, first_other, other, first_feature, fea
     return n_features
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def id_kernel(singles, batch, key, id, single, first_cell):
     """Look up the feature that a template gives a word; -1 if there is none."""
     cell = first_cell + singles.cell[single]
@@ -146,9 +145,9 @@ def id_kernel(singles, batch, key, id, single, first_cell):
     return id_of_value_kernel(singles.template_hash[single], batch.value[batch.first_value[cell]], key, id)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def boundaries_kernel(singles, key, id):
-    """Look up the features of the boundaries, by template and distance: those before a sentence count from the end."""
+    """Look up the features of the boundaries by template and distance; those before a sentence count from the end."""
     reach = singles.before.shape[0]
     at_boundary = np.empty((singles.template_hash.shape[0], 2 * reach + 1), np.int32)
     for single in range(at_boundary.shape[0]):
@@ -160,7 +159,7 @@ def boundaries_kernel(singles, key, id):
     return at_boundary
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def id_of_value_kernel(template_hash, value, key, id):
     """Look up the feature that a template gives a value."""
     return find_one_kernel(key, id, max(mix_kernel(template_hash ^ value), LEAST_HASH))

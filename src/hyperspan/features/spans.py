@@ -1,10 +1,10 @@
-"""Features of whole spans, up to five words: parts and gaps of mentions, for the structure ``segments``.
+"""Features of whole spans of up to five words: parts and gaps of mentions, for the structure ``segments``.
 
-Which templates there are is said in a template file, by places such as ``lower[span]`` (see
-`hyperspan.features.templates`). The spans of a word stand one after another, the shortest first: span l of word w is
-number ``SPAN_WORDS * w + l - 1``, and is empty where the sentence ends before.
+The templates are in a template file, with positions such as ``lower[span]`` (see `hyperspan.features.templates`). The
+spans of a word are consecutive, the shortest first: the span of l words from word w has the number
+``SPAN_WORDS * w + l - 1``, and is empty if the sentence ends before.
 
-Only features that occur in the training data as a part or a gap are known: all others could only ever speak against.
+Only features that occur in the training data as a part or a gap are known: all others could only lower a score.
 """
 
 from __future__ import annotations
@@ -13,31 +13,40 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.features.codes import Batch, CodeTable
-from hyperspan.features.columns import ClusterPaths, SemanticCategories, Values, boundary, hash_text, keys_of
-from hyperspan.features.extraction import Extractor, FeatureBlock, HashBlock
+from hyperspan.features.columns import (
+    ClusterPaths,
+    Entries,
+    SemanticCategories,
+    Values,
+    boundary,
+    hash_text,
+    keys_of,
+    shown,
+)
+from hyperspan.features.extraction import Extractor, FeatureBlock, HashBlock, Skipped
 from hyperspan.features.extraction_reference import mix_reference
 from hyperspan.features.index import FeatureIndex, Hashes, find_one_kernel
 from hyperspan.features.kernels import mix_kernel
-from hyperspan.features.templates import PLACES, Part, Template, TemplateSet
+from hyperspan.features.templates import ENTRY_PLACES, PLACES, Part, Template, TemplateSet
 from hyperspan.mentions import Sentence
 
 SPAN_WORDS = 5
-"""How many words the longest span with features has."""
+"""The number of words of the longest span with features."""
 
-_SPAN, _FIRST, _LAST, _LEFT, _RIGHT = range(len(PLACES))
+_SPAN, _FIRST, _LAST, _LEFT, _RIGHT, _WHOLE, _JOINED = range(len(PLACES))
 _NONE, _LEAST = np.uint64(0), np.uint64(1)
 
 
 class SpanPlan(NamedTuple):
     """Templates as flat arrays: template t has the parts ``first_part[t]:first_part[t + 1]``.
 
-    A part has a column and a place, a column a source and a cell there. ``before`` and ``after`` are the values beyond
-    the ends of a sentence.
+    A part has a column and a position, a column has a source and a cell there. ``before`` and ``after`` are the values
+    beyond the ends of a sentence.
     """
 
     template_hash: Hashes
@@ -51,7 +60,7 @@ class SpanPlan(NamedTuple):
 
     @classmethod
     def of(cls, templates: Sequence[Template], table: CodeTable) -> SpanPlan:
-        """Write templates as flat arrays."""
+        """Convert templates to flat arrays."""
         columns = [
             (source, cell, column)
             for source, of_source in enumerate(table.columns)
@@ -71,10 +80,24 @@ class SpanPlan(NamedTuple):
         )
 
 
+class SpanBatch(NamedTuple):
+    """Words as codes, and the categories that a lexicon has for spans.
+
+    Attributes
+    ----------
+    words : Batch
+    entry : uint64 array of shape (2, n_tokens, SPAN_WORDS), or (0, 0, 0)
+        The hashes of categories: of the entry that a span is, and of the entry that it interrupts; 0 for none.
+    """
+
+    words: Batch
+    entry: Hashes
+
+
 class SpanExtractor(Extractor):
     """Turns sentences into the features of their spans: an `Extractor` whose tokens are spans.
 
-    Parameters are those of `Extractor`; of the templates those for spans are used, or ``segments.toml``.
+    The parameters are those of `Extractor`. Only templates for spans are used; if there are none, ``segments.toml``.
 
     Examples
     --------
@@ -101,8 +124,24 @@ class SpanExtractor(Extractor):
     def _own_templates(self) -> Iterator[Template]:
         return iter(self.templates)
 
+    def _without_resource(self) -> Iterator[Skipped]:
+        yield from super()._without_resource()
+        if self.lexicon is not None and not isinstance(self.lexicon, Entries):
+            for template in self._own_templates():
+                if template.asks_for_entries:
+                    yield Skipped(template, "the lexicon does not say which spans are entries")
+
     def _make_plan(self) -> None:
         self._span_plan = SpanPlan.of(self.active, self._table)
+
+    def _encode(self, sentences: Sequence[Sentence], index: FeatureIndex | None) -> SpanBatch:
+        entry = np.empty((0, 0, 0), np.uint64)
+        if any(template.asks_for_entries for template in self.active):
+            assert isinstance(self.lexicon, Entries)
+            names = [max(hash_text(shown(name)), 1) for name in self.lexicon.categories]
+            found = self.lexicon.entries([sentence.tokens for sentence in sentences], SPAN_WORDS)
+            entry = np.array([*names, 0], np.uint64)[np.stack(found)]  # 0 for the index -1
+        return SpanBatch(super()._encode(sentences, index), entry)
 
     def fit_spans(
         self,
@@ -118,9 +157,9 @@ class SpanExtractor(Extractor):
         ----------
         sentences : sequence of Sentence
         first_word, length : int64 arrays of shape (n_spans,)
-            The spans; words count through all sentences.
+            The spans; words are numbered through all sentences.
         min_count : int
-            Features that occur in fewer of these spans are left out.
+            Features that occur in fewer of these spans are dropped.
         """
         wanted = np.sort(SPAN_WORDS * first_word + length - 1)
         index, first = FeatureIndex(), 0
@@ -136,26 +175,28 @@ class SpanExtractor(Extractor):
         """Yield the features of spans chunk by chunk; those that `fit_spans` has not seen are dropped."""
         index = self._index()
 
-        def work(batch: Batch) -> FeatureBlock:
-            value = self._values(batch)
+        def work(batch: SpanBatch) -> FeatureBlock:
+            value, first_token = self._values(batch.words), batch.words.first_token
             first_feature = np.zeros(SPAN_WORDS * value.shape[1] + 1, np.int64)
             ids = np.empty(SPAN_WORDS * value.shape[1] * len(self.active), np.int32)
-            with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
-                n_ids = find_spans_kernel(self._span_plan, batch.first_token, value, *index.slots, first_feature, ids)
-            return FeatureBlock(SPAN_WORDS * batch.first_token, first_feature, ids[:n_ids].copy())
+            with np.errstate(over="ignore"):  # NumPy would warn without the compiler: products are to wrap around
+                n_ids = find_spans_kernel(
+                    self._span_plan, first_token, value, batch.entry, *index.slots, first_feature, ids
+                )
+            return FeatureBlock(SPAN_WORDS * first_token, first_feature, ids[:n_ids].copy())
 
         return self._blocks(sentences, work, index)
 
     def hash_blocks(self, sentences: Iterable[Sentence], *, with_group_keys: bool = False) -> Iterator[HashBlock]:
         """Yield the hashes of all features of spans chunk by chunk; no index is needed."""
 
-        def work(batch: Batch) -> HashBlock:
-            value = self._values(batch)
+        def work(batch: SpanBatch) -> HashBlock:
+            value, first_token = self._values(batch.words), batch.words.first_token
             first_feature = np.zeros(SPAN_WORDS * value.shape[1] + 1, np.int64)
             hashes = np.empty(SPAN_WORDS * value.shape[1] * len(self.active), np.uint64)
             with np.errstate(over="ignore"):
-                n_hashes = hash_spans_kernel(self._span_plan, batch.first_token, value, first_feature, hashes)
-            return HashBlock(SPAN_WORDS * batch.first_token, first_feature, hashes[:n_hashes].copy())
+                n_hashes = hash_spans_kernel(self._span_plan, first_token, value, batch.entry, first_feature, hashes)
+            return HashBlock(SPAN_WORDS * first_token, first_feature, hashes[:n_hashes].copy())
 
         return self._blocks(sentences, work)
 
@@ -170,7 +211,7 @@ class SpanExtractor(Extractor):
         return [[name for name, _ in of_span] for of_span in described]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def span_values_kernel(plan, batch, value):
     """Fill ``value[column, token]`` with the hash of the value, the last of several, or 0 where there is none."""
     for column in range(value.shape[0]):
@@ -183,12 +224,18 @@ def span_values_kernel(plan, batch, value):
                     value[column, token] = max(batch.value[batch.first_value[cell + 1] - 1], _LEAST)
 
 
-@numba.njit(nogil=True, cache=True)
-def span_hash_kernel(plan, value, begin, end, word, n_words, template):
+@kernel
+def span_hash_kernel(plan, value, entry, begin, end, word, n_words, template):
     """Return the hash of the feature that a template gives a span, or 0 if it gives none."""
     bits = plan.template_hash[template]
     for part in range(plan.first_part[template], plan.first_part[template + 1]):
         of_column, place = value[plan.column[part]], plan.place[part]
+        if place >= _WHOLE:
+            category = entry[place - _WHOLE, word, n_words - 1]
+            if category == _NONE:
+                return _NONE
+            bits = mix_kernel(bits ^ category)
+            continue
         first = word if place <= _FIRST else (word + n_words - 1 if place == _LAST else 0)
         last = word + n_words if place == _SPAN else first + 1
         if place >= _LEFT:
@@ -206,8 +253,8 @@ def span_hash_kernel(plan, value, begin, end, word, n_words, template):
     return max(bits, _LEAST)
 
 
-@numba.njit(nogil=True, cache=True)
-def hash_spans_kernel(plan, first_token, value, first_feature, hashes):
+@kernel
+def hash_spans_kernel(plan, first_token, value, entry, first_feature, hashes):
     """Fill in the hashes of the features of every span; return how many there are."""
     n_hashes, span = 0, 0
     for sentence in range(first_token.shape[0] - 1):
@@ -215,7 +262,7 @@ def hash_spans_kernel(plan, first_token, value, first_feature, hashes):
         for word in range(begin, end):
             for n_words in range(1, SPAN_WORDS + 1):
                 for template in range(plan.template_hash.shape[0] if word + n_words <= end else 0):
-                    bits = span_hash_kernel(plan, value, begin, end, word, n_words, template)
+                    bits = span_hash_kernel(plan, value, entry, begin, end, word, n_words, template)
                     if bits != _NONE:
                         hashes[n_hashes] = bits
                         n_hashes += 1
@@ -224,8 +271,8 @@ def hash_spans_kernel(plan, first_token, value, first_feature, hashes):
     return n_hashes
 
 
-@numba.njit(nogil=True, cache=True)
-def find_spans_kernel(plan, first_token, value, key, id, first_feature, ids):
+@kernel
+def find_spans_kernel(plan, first_token, value, entry, key, id, first_feature, ids):
     """Fill in the ids of the known features of every span; return how many there are."""
     n_ids, span = 0, 0
     for sentence in range(first_token.shape[0] - 1):
@@ -233,7 +280,7 @@ def find_spans_kernel(plan, first_token, value, key, id, first_feature, ids):
         for word in range(begin, end):
             for n_words in range(1, SPAN_WORDS + 1):
                 for template in range(plan.template_hash.shape[0] if word + n_words <= end else 0):
-                    bits = span_hash_kernel(plan, value, begin, end, word, n_words, template)
+                    bits = span_hash_kernel(plan, value, entry, begin, end, word, n_words, template)
                     if bits != _NONE:
                         found = find_one_kernel(key, id, bits)
                         if found >= 0:
@@ -247,7 +294,7 @@ def find_spans_kernel(plan, first_token, value, key, id, first_feature, ids):
 def spans_reference(
     templates: Sequence[Template], sentence: Sentence, resources: Extractor
 ) -> list[list[tuple[str, int]]]:
-    """Return the features of each span as texts with their hashes: what the kernels do, written to be read."""
+    """Return the features of each span as text with their hashes: what the kernels do, written to be read."""
     values: dict[str, list[str]] = {}
     for part in (part for template in templates for part in template.parts):
         keys = keys_of(part.column.source, sentence, resources.lexicon)
@@ -259,7 +306,15 @@ def spans_reference(
         for end in range(word + 1, word + SPAN_WORDS + 1):
             of_span: list[tuple[str, int]] = []
             for template in templates if end <= len(sentence) else ():
-                parts = [(part, _values_at(part, values.get(part.column.name), word, end)) for part in template.parts]
+                parts = [
+                    (
+                        part,
+                        _entries_at(part, sentence.tokens, word, end, resources.lexicon)
+                        if part.place in ENTRY_PLACES
+                        else _values_at(part, values.get(part.column.name), word, end),
+                    )
+                    for part in template.parts
+                ]
                 if all(all(here) and here for _, here in parts):
                     bits = hash_text(template.pattern)
                     for _, here in parts:
@@ -271,9 +326,9 @@ def spans_reference(
 
 
 def _values_at(part: Part, values: list[str] | None, word: int, end: int) -> list[str]:
-    """Return the values that a part of a template looks at, given a span."""
+    """Return the values of a part of a template for a span."""
     if values is None or not values[word]:
-        return []  # the column says nothing of this sentence, or of this word
+        return []  # the column has no value for this sentence, or for this word
     first, last = {
         "span": (word, end),
         "first": (word, word + 1),
@@ -284,3 +339,21 @@ def _values_at(part: Part, values: list[str] | None, word: int, end: int) -> lis
     if first < 0 or first >= len(values):
         return [boundary(-1 if first < 0 else 1)]
     return values[first:last]
+
+
+def _entries_at(
+    part: Part, tokens: Sequence[str], word: int, end: int, lexicon: SemanticCategories | None
+) -> list[str]:
+    """Return the category of the entry that a span is, or of the longest that it interrupts, the leftmost of several.
+
+    A span at the beginning or the end of a sentence has words on one side only, so it interrupts nothing.
+    """
+    assert isinstance(lexicon, Entries)
+    if part.place == "whole":
+        candidates = [tuple(tokens[word:end])]
+    else:
+        before = [tokens[first:word] for first in range(max(0, word - SPAN_WORDS), word)]
+        after = [tokens[end:last] for last in range(end + 1, min(len(tokens), end + SPAN_WORDS) + 1)]
+        candidates = sorted(((*left, *right) for left in before for right in after), key=len, reverse=True)
+    found = (lexicon.entry_of(candidate) for candidate in candidates)
+    return next(([shown(lexicon.categories[id])] for id in found if id >= 0), [])

@@ -1,4 +1,4 @@
-"""Clusters and texts as plain arrays, so that a model can carry them."""
+"""Store clusters and texts as plain arrays in a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hyperspan.features.index import Offsets
 
 
 class ClusterMap:
-    """Words and cluster paths, as far as features need them; what a model carries of its clusters.
+    """Words and cluster paths: the part of the clusters that features need and a model stores.
 
     Examples
     --------
@@ -56,14 +56,14 @@ class ClusterMap:
 
     @classmethod
     def of_arrays(cls, arrays: Mapping[str, npt.NDArray[Any]]) -> ClusterMap:
-        """Make the map again from `to_arrays`."""
+        """Restore the map from `to_arrays`."""
         words = unpacked(arrays["cluster_words"], arrays["cluster_first_word"])
         paths = unpacked(arrays["cluster_paths"], arrays["cluster_first_path"])
         return cls({word: paths[id] for word, id in zip(words, arrays["cluster_ids"].tolist(), strict=True)})
 
 
 def packed(texts: Iterable[str]) -> tuple[npt.NDArray[np.uint8], Offsets]:
-    """Write texts as one row of bytes and where each begins; no character is refused.
+    """Pack texts into one array of bytes and the start of each; any character is allowed.
 
     Examples
     --------

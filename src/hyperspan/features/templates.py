@@ -1,4 +1,4 @@
-"""Templates: which columns, at which offsets, make a feature.
+"""Templates: which columns, at which offsets, form a feature.
 
 A template file is TOML. Its tables are the groups, each line of a table is a template::
 
@@ -9,12 +9,14 @@ A template file is TOML. Its tables are the groups, each line of a table is a te
     [pairs]
     with_previous = "word[-1] word[0]"
 
-``column[offset]`` is the value of a column some words further on (or back); several of them side by side must all
-hold. `hyperspan.features.columns` says which columns there are.
+``column[offset]`` is the value of a column some words ahead (or back); several of them together form one feature.
+`hyperspan.features.columns` defines the columns.
 
-The structure ``segments`` also looks at whole parts and gaps. There a place stands for the offset: ``lower[span]`` is
-all words of the part or gap, ``[first]`` and ``[last]`` are its outermost words, ``[left]`` and ``[right]`` the words
-beside it. Other structures pass such templates over.
+The structure ``segments`` also looks at whole parts and gaps. Such templates have a place instead of an offset:
+``lower[span]`` is all words of the part or gap, ``[first]`` and ``[last]`` are its outermost words, ``[left]`` and
+``[right]`` the words beside it. ``category[whole]`` is the category of the lexicon entry that matches it word for word;
+``category[joined]`` that of the longest entry whose words are on both sides of it. Other structures ignore such
+templates.
 """
 
 from __future__ import annotations
@@ -32,16 +34,19 @@ from hyperspan.errors import FeatureError
 from hyperspan.features.columns import FARTHEST, Column, column_named, did_you_mean
 
 NAMED = ("default", "published", "segments")
-"""The template files that come with the package; the last has templates for whole parts and gaps only."""
+"""The template files of this package; the last has only templates for whole parts and gaps."""
 
-PLACES = ("span", "first", "last", "left", "right")
+PLACES = ("span", "first", "last", "left", "right", "whole", "joined")
 """Where a template for whole parts and gaps can look."""
 
+ENTRY_PLACES = PLACES[-2:]
+"""Places that look up lexicon entries; only categories have them."""
+
 LARGEST_FILE = 1024 * 1024
-"""Bytes a template file may have."""
+"""The maximum number of bytes in a template file."""
 
 MOST_PARTS = 8
-"""How many columns one template may combine."""
+"""The maximum number of columns that one template can combine."""
 
 _PART = re.compile(r"(?P<column>[^\s\[\]]+)(?:\[(?P<offset>[^\[\]]*)\])?")
 _OFFSET = re.compile(r"[+-]?[0-9]")
@@ -49,7 +54,7 @@ _OFFSET = re.compile(r"[+-]?[0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A column, looked at some words away, or at a place of a part or gap."""
+    """A column at an offset in words, or at a place of a part or gap."""
 
     column: Column
     offset: int = 0
@@ -63,7 +68,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A named combination of parts, in a group that can be left out as a whole."""
+    """A named combination of parts, in a group that can be disabled as a whole."""
 
     group: str
     name: str
@@ -76,7 +81,7 @@ class Template:
 
     @property
     def is_single(self) -> bool:
-        """Whether it looks at one column, of which a word has no more than one value: that is one feature or none."""
+        """Whether it looks at one column with at most one value per word, and so gives at most one feature."""
         return len(self.parts) == 1 and not self.parts[0].column.has_several and not self.is_of_spans
 
     @property
@@ -85,8 +90,13 @@ class Template:
         return bool(self.parts[0].place)
 
     @property
+    def asks_for_entries(self) -> bool:
+        """Whether it looks at entries of a lexicon that are whole parts or gaps, or lie around them."""
+        return any(part.place in ENTRY_PLACES for part in self.parts)
+
+    @property
     def group_key(self) -> str:
-        """What the template looks at: features of one group_key are mostly known together.
+        """What the template looks at: features with the same group key mostly occur together.
 
         Examples
         --------
@@ -139,7 +149,7 @@ class TemplateSet:
         Raises
         ------
         FeatureError
-            If the file cannot be read or is not what a template file should be.
+            If the file cannot be read or is not a valid template file.
         """
         if file in NAMED:
             text = resources.files("hyperspan.features").joinpath(f"{file}.toml").read_text(encoding="utf-8")
@@ -151,13 +161,13 @@ class TemplateSet:
         """Read the text of a template file; ``source`` names it in messages."""
         try:
             groups = tomllib.loads(text)
-        except (ValueError, RecursionError) as error:  # numbers with thousands of digits are no TOMLDecodeError
+        except (ValueError, RecursionError) as error:  # huge numbers raise other errors
             raise FeatureError(f"{source}: the file is not TOML: {error or 'nested too deeply'}") from None
         rows = []
         for group, lines in groups.items():
             if not isinstance(lines, dict):
                 raise FeatureError(
-                    f"{source}: {group!r} stands outside any group; "
+                    f"{source}: {group!r} is outside any group; "
                     f"expected it below the name of a group in brackets: [{'words' if lines else group}]"
                 )
             rows += [(group, name, pattern) for name, pattern in lines.items()]
@@ -165,12 +175,12 @@ class TemplateSet:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[str]], source: str = "<templates>") -> TemplateSet:
-        """Make templates of rows ``(group, name, pattern)``.
+        """Make templates from rows ``(group, name, pattern)``.
 
         Raises
         ------
         FeatureError
-            If there is none, a name or pattern comes twice, or a pattern cannot be read.
+            If there are no rows, a name or pattern occurs twice, or a pattern cannot be parsed.
         """
         templates: list[Template] = []
         by_name: dict[str, Template] = {}
@@ -217,16 +227,16 @@ class TemplateSet:
         return self._keep(template for template in self.templates if template.group in groups)
 
     def of_spans(self) -> TemplateSet:
-        """Return the templates for whole parts and gaps: those of ``segments.toml`` if there are none here."""
+        """Return the templates for whole parts and gaps, or those of ``segments.toml`` if this set has none."""
         own = tuple(template for template in self.templates if template.is_of_spans)
         return TemplateSet(own, self.source) if own else TemplateSet.load("segments")
 
     def with_spans(self) -> TemplateSet:
-        """Return these templates with those of `of_spans`, which can then be left out by their groups."""
+        """Return these templates together with those of `of_spans`, whose groups can then be disabled."""
         return TemplateSet.of(dict.fromkeys((*self.rows(), *self.of_spans().rows())), source=self.source)
 
     def rows(self) -> list[tuple[str, str, str]]:
-        """Return ``(group, name, pattern)`` of every template, from which `of` makes them again."""
+        """Return ``(group, name, pattern)`` of every template; `of` is the inverse."""
         return [(template.group, template.name, template.pattern) for template in self.templates]
 
     def _check_groups(self, groups: Sequence[str]) -> None:
@@ -286,6 +296,11 @@ def _part(text: str, where: str) -> Part:
     offset = found["offset"]
     if offset is None:
         return Part(column)
+    if offset in ENTRY_PLACES and column.source.kind != "lexicon":
+        raise FeatureError(
+            f"{where}: {quoted(text)} asks for an entry of a lexicon, but {column.name!r} does not come from one; "
+            f"write category[{offset}]"
+        )
     if offset in PLACES and not column.source.is_per_sentence:
         return Part(column, place=offset)
     if not _OFFSET.fullmatch(offset):

@@ -1,8 +1,8 @@
-"""Exact sums, maxima, samples and probabilities over structures.
+"""Exact inference over structures: partition functions, best outcomes, samples and probabilities.
 
-Scores in, probabilities and mentions out: a `ScoreBatch` and a structure make a `BatchDistribution`, of which a decoder
-makes mentions and `negative_log_likelihood` a loss. Compiled kernels over flat arrays (`numba`) do the work; what they
-compute is written in plain Python beside them (`reference`).
+A `ScoreBatch` and a structure make a `BatchDistribution`; a decoder turns it into mentions, and
+`negative_log_likelihood` into a loss. Compiled kernels over flat arrays (`numba`) do the work; `reference` has the same
+computations in plain Python.
 
 Examples
 --------
@@ -10,14 +10,15 @@ Examples
 >>> from hyperspan.inference import ScoreBatch, distribution
 >>> from hyperspan.structures import structure
 >>> shared = structure("shared", ["Finding"])
->>> over = distribution(shared, ScoreBatch.of_sentence(np.zeros((4, shared.n_labels))))
->>> np.exp(over.log_partition()).round(6)
+>>> dist = distribution(shared, ScoreBatch.of_sentence(np.zeros((4, shared.n_labels))))
+>>> np.exp(dist.log_partition()).round(6)
 array([3584.])
 """
 
 from hyperspan.inference.decoders import DECODERS, Decoder, check_decoder, register_decoder
 from hyperspan.inference.distribution import BatchDistribution, Marginals
 from hyperspan.inference.likelihood import Gold, Loss, encode_gold, negative_log_likelihood
+from hyperspan.inference.mention_rows import MentionRows
 from hyperspan.inference.outcomes import Outcome
 from hyperspan.inference.registry import (
     DISTRIBUTIONS,
@@ -37,6 +38,7 @@ __all__ = [
     "Gold",
     "Loss",
     "Marginals",
+    "MentionRows",
     "Outcome",
     "ScoreBatch",
     "check_decoder",

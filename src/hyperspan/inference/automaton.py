@@ -1,9 +1,9 @@
-"""Structures as automata: the form in which the general kernels, and their plain references, see every structure.
+"""Structures as automata: the common form for the general kernels and their plain references.
 
-A word is read in a fixed number of phases; in each, arcs lead from state to state. A staircase has a phase for T and
-one for each node, highest first, and its states are sets of active nodes; a chain has one phase, and its states are
+A word is read in a fixed number of phases; in each phase, arcs lead from state to state. A staircase has a phase for T
+and one for each node, highest first, and its states are sets of active nodes; a chain has one phase, and its states are
 tags. Each outcome is exactly one path of arcs from the start to a final state, so sums, maxima and samples over paths
-are sums, maxima and samples over outcomes. A new structure needs a builder here and no new kernel.
+are sums, maxima and samples over outcomes. A new structure needs a builder here but no new kernel.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from numpy.typing import NDArray
 from hyperspan.structures.staircase import NO_START, START, STAY, STEP, Staircase
 
 Phase = NDArray[np.int64]
-"""Arcs, a row each: the state an arc leads to, the state it comes from, and its label, -1 for none."""
+"""Arcs, one per row: the state an arc leads to, the state it comes from, and its label, or -1 for none."""
 
 
 class Automaton(NamedTuple):
     """Arcs in flat arrays, sorted by phase and by the state they lead to.
 
     The arcs of phase p into state s are ``first_arc[p * n_states + s] : first_arc[p * n_states + s + 1]``. An arc's
-    score at a word is ``arc_score[arc]`` plus, if ``arc_label[arc]`` is not -1, the score of that label there. Arcs of
-    phase p that pass without a label stand for "this node is not active".
+    score at a word is ``arc_score[arc]`` plus, if ``arc_label[arc]`` is not -1, the score of that label there. Arcs
+    without a label mean "this node is not active".
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ def start_phase(n_nodes: int) -> Phase:
 
 
 def node_phase(edges: Sequence[tuple[int, int]], n_nodes: int, node: int) -> Phase:
-    """Return the arcs with which a node, where it is active, chooses among its edges, given as ``(node, children)``."""
+    """Return the arcs with which a node, if active, chooses among its edges, given as ``(node, children)``."""
     states, bit = np.arange(1 << n_nodes), 1 << node
     active, passive = states[states & bit > 0], states[states & bit == 0]
     phase = [_arcs(passive, passive, -1)]
@@ -87,7 +87,7 @@ def _arcs(into: NDArray[np.int64], source: NDArray[np.int64], label: int) -> Pha
 
 
 def chain_automaton(transitions: NDArray[np.float64]) -> Automaton:
-    """Return the automaton whose paths are tag sequences; its last state stands before the first word."""
+    """Return the automaton whose paths are tag sequences; its last state is the one before the first word."""
     n_tags = len(transitions)
     into, source = np.divmod(np.arange(n_tags * (n_tags + 1)), n_tags + 1)
     scores = np.vstack([transitions, np.zeros((1, n_tags))]).T.reshape(-1)

@@ -1,10 +1,11 @@
-"""Over independent blocks: what the distributions of hypergraphs and segments have in common."""
+"""Distributions over independent blocks: the common part of those for hypergraphs and segments."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -17,7 +18,7 @@ from hyperspan.structures.structure import Structure
 
 
 class LabelBlock(Protocol):
-    """Labels one after another that have nothing to do with those of other blocks."""
+    """Consecutive labels that are independent of those of other blocks."""
 
     @property
     def type(self) -> str: ...
@@ -41,7 +42,7 @@ _NOTHING = Outcome(0.0, (), ())
 
 
 class BlockDistribution(BatchDistribution[AnyBlocks]):
-    """A distribution in which an outcome of a sentence is one outcome of each block, whatever the other blocks do."""
+    """A distribution in which an outcome of a sentence consists of one outcome of each block, independently."""
 
     @abstractmethod
     def log_totals(self, marginals: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -53,12 +54,16 @@ class BlockDistribution(BatchDistribution[AnyBlocks]):
 
     @abstractmethod
     def drawn(self, sentence: int, n_samples: int, seed: int) -> Iterator[list[Outcome]]:
-        """Yield samples of each block; nobody looks at their scores."""
+        """Yield samples of each block, whose scores are not used."""
 
     def finished(self, outcome: Outcome) -> Outcome:
-        """Return an outcome of all blocks as users see it: in order."""
+        """Return an outcome of all blocks in its final form: sorted."""
         mentions = None if outcome.mentions is None else tuple(sorted(outcome.mentions))
         return replace(outcome, edges=tuple(sorted(outcome.edges)), mentions=mentions)
+
+    @cached_property
+    def block_types(self) -> tuple[str, ...]:
+        return tuple(block.type for block in self.structure.blocks)
 
     def place(self, block: LabelBlock, sentence: int) -> tuple[slice, slice]:
         """Return the rows and columns of a sentence and a block."""
@@ -76,7 +81,7 @@ class BlockDistribution(BatchDistribution[AnyBlocks]):
     def marginals(self) -> Marginals:
         edges = np.zeros(self.batch.scores.shape)
         total = self.log_totals(edges).sum(axis=0)
-        for sentence in np.flatnonzero(total == -np.inf):  # one block may leave nothing possible for the others
+        for sentence in np.flatnonzero(total == -np.inf):  # one impossible block makes all impossible
             edges[self.batch.first_word[sentence] : self.batch.first_word[sentence + 1]] = 0.0
         return Marginals(total, edges, np.zeros((0, 0)))
 

@@ -1,6 +1,6 @@
-"""From a distribution to mentions: the ways to decode, by name.
+"""Decoders: from a distribution to mentions, by name.
 
-A decoder takes a batched distribution and a threshold and returns the mentions of each sentence, with probabilities.
+A decoder takes a batched distribution and a threshold, and returns the mentions of each sentence with probabilities.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ def probable(distribution: BatchDistribution[Structure], threshold: float) -> li
 
 
 def enough(distribution: BatchDistribution[Structure], threshold: float) -> list[Decoded]:
-    """Return as few mentions as explain the best outcome; the threshold makes no difference."""
+    """Return as few mentions as explain the best outcome; the threshold is ignored."""
     return distribution.read_best("enough")
 
 
 def everything(distribution: BatchDistribution[Structure], threshold: float) -> list[Decoded]:
-    """Return every mention that the best outcome can mean; the threshold makes no difference."""
+    """Return every mention that the best outcome can mean; the threshold is ignored."""
     return distribution.read_best("all")
 
 
@@ -35,12 +35,12 @@ DECODERS: dict[str, Decoder] = {"probable": probable, "enough": enough, "all": e
 
 
 def register_decoder(name: str, decoder: Decoder) -> None:
-    """Add a decoder, for the recognizer, the command line, the server and the experiments alike."""
+    """Register a decoder for the recognizer, the command line, the server and the experiments."""
     DECODERS[name] = decoder
 
 
 def check_decoder(name: str) -> Decoder:
-    """Return a decoder by name, or refuse one that there is not."""
+    """Return a decoder by name, or raise an error if it does not exist."""
     if name not in DECODERS:
         raise UsageError(f"decode is {name!r}; expected one of {', '.join(DECODERS)}")
     return DECODERS[name]

@@ -1,4 +1,4 @@
-"""The distribution over what the sentences of a batch can mean: the face that the rest of the package sees."""
+"""The interface of distributions over the outcomes of the sentences of a batch."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
 from hyperspan.inference import outcomes
-from hyperspan.inference.outcomes import Outcome, bounded, with_probs
+from hyperspan.inference.mention_rows import MentionRows
+from hyperspan.inference.outcomes import Outcome, bounded, most_probable, with_probs
 from hyperspan.inference.scores import ScoreBatch
 from hyperspan.mentions import Mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
@@ -25,16 +26,16 @@ NO_SAMPLE = "nothing can be drawn: every outcome is forbidden by scores of -inf"
 
 
 class Marginals(NamedTuple):
-    """Sums over all outcomes, and how often each edge is used on average.
+    """The log partition function, and the expected counts of edges.
 
     Attributes
     ----------
     log_partition : float64 array of shape (n_sentences,)
     edges : float64 array of shape (n_words, n_labels)
-        The expected count of each edge: its probability, where an outcome can use it only once. All 0 in a sentence
-        without any possible outcome.
+        The expected count of each edge: its probability, if an outcome can use it only once. All 0 in a sentence
+        without possible outcomes.
     transitions : float64 array of shape (n_labels, n_labels) or (0, 0)
-        The same for transitions, over all sentences.
+        The same for transitions, summed over all sentences.
     """
 
     log_partition: NDArray[np.float64]
@@ -45,8 +46,8 @@ class Marginals(NamedTuple):
 class BatchDistribution(ABC, Generic[AnyStructure]):
     """The distribution over the outcomes of each sentence of a batch; a single sentence is a batch of one.
 
-    Made by `distribution`. Everything is exact unless its description says otherwise, and what is said of a sentence
-    does not depend on what else is in the batch.
+    Created by `distribution`. Everything is exact unless stated otherwise, and the results for a sentence do not depend
+    on the rest of the batch.
 
     Parameters
     ----------
@@ -55,13 +56,13 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
     """
 
     name: ClassVar[str]
-    """What users call it."""
+    """The name of the distribution."""
 
     def __init__(self, structure: AnyStructure, batch: ScoreBatch) -> None:
         self.structure = structure
         self.batch = batch.checked(structure)
 
-    # How gold mentions are seen, and where learning starts from
+    # How gold mentions are encoded, and where training starts
 
     @classmethod
     def encode(cls, structure: AnyStructure, mentions: Iterable[Mention], n_words: int) -> Encoded:
@@ -70,10 +71,10 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
 
     @classmethod
     def prior(cls, structure: AnyStructure) -> NDArray[np.float64]:
-        """Return scores of shape (n_labels,) that are added and never learned: zeros, unless said otherwise."""
+        """Return scores of shape (n_labels,) that are added and never learned: zeros by default."""
         return np.zeros(structure.n_labels)
 
-    # What each distribution must say of itself
+    # What each distribution must implement
 
     @abstractmethod
     def log_partition(self) -> NDArray[np.float64]:
@@ -81,7 +82,7 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
 
     @abstractmethod
     def marginals(self) -> Marginals:
-        """Return the sums over all outcomes, and how often each edge is used on average."""
+        """Return the log partition function, and the expected counts of edges."""
 
     @abstractmethod
     def k_best(self, k: int) -> list[list[Outcome]]:
@@ -99,16 +100,34 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
 
     @abstractmethod
     def joint_probs(self, mentions: Sequence[Iterable[Mention]]) -> list[float]:
-        """Return, for each sentence, the probability that all the given mentions are in its outcome."""
+        """Return, for each sentence, the probability that its outcome contains all the given mentions."""
 
     @abstractmethod
+    def probable_rows(self, threshold: float | Sequence[float], limit: int) -> tuple[MentionRows, NDArray[np.bool_]]:
+        """Return what `probable` does as rows, in no order, and of which sentences the search was cut short.
+
+        A sentence may have more than the limit.
+        """
+
+    @property
+    def block_types(self) -> Sequence[str]:
+        """The type of each block, by which rows tell types."""
+        return self.structure.types
+
+    # What follows from it
+
     def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
         """Return every mention of each sentence whose probability is at least the threshold, with its probability.
 
-        There is one threshold for all, or one by number of parts, of which the last holds for more.
+        There is one threshold for all, or one for each number of parts; the last also applies to more parts.
         """
+        check_at_least_one("limit", limit)
+        return self.as_mentions(*self.probable_rows(threshold, limit), limit)
 
-    # What follows from it
+    def as_mentions(self, rows: MentionRows, was_cut: NDArray[np.bool_], limit: int) -> list[Decoded]:
+        """Return rows as the mentions of each sentence, the most probable ones up to a limit."""
+        found = rows.mentions(self.block_types, self.batch.n_sentences)
+        return [most_probable(here, limit, is_cut) for here, is_cut in zip(found, was_cut.tolist(), strict=True)]
 
     def best(self) -> list[Outcome]:
         """Return the most probable outcome of each sentence.
@@ -124,14 +143,14 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
         return [outcomes[0] for outcomes in best]
 
     def read(self, outcome: Outcome, reading: Reading) -> Decoded:
-        """Return the mentions of an outcome: those it is made of, or else those that its encoding is read as."""
+        """Return the mentions of an outcome: those it consists of, or those that its encoding is read as."""
         if outcome.mentions is not None:
             return Decoded(outcome.mentions, outcome.truncated)
         return self.structure.decode(outcome.edges, reading)
 
     @property
     def most_steps(self) -> int:
-        """How many words may be gone over to give the mentions of one sentence their probabilities."""
+        """The maximum number of words to process when computing the probabilities of one sentence's mentions."""
         return outcomes.MOST_STEPS
 
     def read_best(self, reading: Reading) -> list[Decoded]:
@@ -141,7 +160,7 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
         return [with_probs(here, of_sentence) for here, of_sentence in zip(decoded, probs, strict=True)]
 
     def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:
-        """Return the probability of each of some mentions of each sentence: that it is in the outcome.
+        """Return, for each given mention of each sentence, the probability that the outcome contains it.
 
         Raises
         ------
@@ -159,24 +178,24 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
         return type(self)(self.structure, self.batch.sentence(number))
 
     def given(self, mention: Mention) -> BatchDistribution[AnyStructure]:
-        """Return the distribution of a single sentence over the structures that have a mention: it is clamped."""
+        """Return the distribution of a single sentence clamped to the outcomes that contain a mention."""
         clamped = self.structure.clamp(self.batch.scores, mention, self.best()[0].edges)
         return type(self)(self.structure, ScoreBatch(clamped, self.batch.first_word, self.batch.transitions))
 
     def moved(self, mention: Mention) -> NDArray[np.float64]:
-        """Return how much more often each edge of a single sentence is used if it has a mention than on average."""
+        """Return how much more often each edge of a single sentence is used given a mention than on average."""
         difference: NDArray[np.float64] = self.given(mention).marginals().edges - self.marginals().edges
         return difference
 
     @cached_property
     def is_possible(self) -> NDArray[np.bool_]:
-        """Whether scores of -inf leave any outcome possible, of shape (n_sentences,)."""
+        """Whether any outcome is possible in spite of scores of -inf, of shape (n_sentences,)."""
         if not np.any(self.batch.scores == -np.inf) and not np.any(self.batch.transitions == -np.inf):
             return np.ones(self.batch.n_sentences, dtype=np.bool_)
         return self.log_partition() > -np.inf
 
     def check_mentions(self, mentions: Sequence[Sequence[Mention]]) -> None:
-        """Refuse mentions that end beyond their sentence, or lists for more or fewer sentences than there are."""
+        """Raise an error if mentions end beyond their sentence, or the number of lists is wrong."""
         if len(mentions) != self.batch.n_sentences:
             raise StructureError(f"there are mentions for {len(mentions)} of {self.batch.n_sentences} sentences")
         for here, n_words in zip(mentions, self.batch.lengths.tolist(), strict=True):
@@ -185,6 +204,6 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
 
 
 def check_at_least_one(name: str, value: int) -> None:
-    """Refuse a number of outcomes or mentions below one."""
+    """Raise an error if a number of outcomes or mentions is below one."""
     if value < 1:
         raise StructureError(f"{name} is {value}; expected at least 1")

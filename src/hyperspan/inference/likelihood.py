@@ -1,6 +1,6 @@
-"""The likelihood of gold mentions, and its gradient by the scores: all that a learner needs to know of inference.
+"""The likelihood of gold mentions and its gradient by the scores: all that training needs from inference.
 
-Any optimiser can call it: L-BFGS over the weights of features, or a neural network that makes the scores.
+Any optimiser can use it: L-BFGS over the weights of features, or the training of a neural network.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ class Gold(NamedTuple):
     ----------
     first_word : int64 array of shape (n_sentences + 1,)
     word, label : int64 and int32 arrays of shape (n_edges,)
-        Words count through all sentences; words in rising order. An edge that is used twice stands twice.
+        Words are numbered through all sentences, in increasing order. An edge that is used twice occurs twice.
     left_out : tuple of (int, Mention)
-        Mentions that the structure cannot write, with the number of their sentence.
+        Mentions that the structure cannot encode, with the number of their sentence.
     """
 
     first_word: NDArray[np.int64]
@@ -34,10 +34,15 @@ class Gold(NamedTuple):
     left_out: tuple[tuple[int, Mention], ...] = ()
 
     def sentences(self, begin: int, end: int) -> Gold:
-        """Return the gold of some sentences, one after another."""
+        """Return the gold of a range of sentences."""
         first, last = self.first_word[begin], self.first_word[end]
         edges = slice(*np.searchsorted(self.word, (first, last)).tolist())
         return Gold(self.first_word[begin : end + 1] - first, self.word[edges] - first, self.label[edges])
+
+    def labels(self, begin: int, end: int) -> Gold:
+        """Return the gold of some labels, counted from the first of them."""
+        chosen = (self.label >= begin) & (self.label < end)
+        return Gold(self.first_word, self.word[chosen], self.label[chosen] - begin)
 
 
 class Loss(NamedTuple):
@@ -46,7 +51,7 @@ class Loss(NamedTuple):
     Attributes
     ----------
     value : float
-        Summed over the sentences.
+        The sum over the sentences.
     scores : float64 array of shape (n_words, n_labels)
         The gradient by the scores.
     transitions : float64 array of shape (n_labels, n_labels) or (0, 0)
@@ -61,7 +66,7 @@ class Loss(NamedTuple):
 def encode_gold(
     distribution: type[BatchDistribution[Structure]], structure: Structure, sentences: Sequence[Sentence]
 ) -> Gold:
-    """Encode the mentions of sentences as a distribution sees them."""
+    """Encode the mentions of sentences for a distribution."""
     words: list[int] = []
     labels: list[int] = []
     left_out: list[tuple[int, Mention]] = []
@@ -83,15 +88,15 @@ def negative_log_likelihood(distribution: BatchDistribution[Structure], gold: Go
     ----------
     distribution : BatchDistribution
     gold : Gold
-        Of the same sentences, as `encode_gold` makes it for this distribution.
+        The gold of the same sentences, from `encode_gold` for this distribution.
 
     Examples
     --------
     >>> from hyperspan.inference import DISTRIBUTIONS, ScoreBatch, distribution
     >>> from hyperspan.structures import structure
     >>> shared = structure("shared", ["Finding"])
-    >>> over = distribution(shared, ScoreBatch.of_sentence(np.zeros((3, 25))))
-    >>> loss = negative_log_likelihood(over, encode_gold(type(over), shared, [Sentence(["no", "fever", "now"])]))
+    >>> dist = distribution(shared, ScoreBatch.of_sentence(np.zeros((3, 25))))
+    >>> loss = negative_log_likelihood(dist, encode_gold(type(dist), shared, [Sentence(["no", "fever", "now"])]))
     >>> round(np.exp(loss.value))
     80
     """
@@ -108,7 +113,7 @@ def negative_log_likelihood(distribution: BatchDistribution[Structure], gold: Go
 
 
 def _gold_transitions(gold: Gold) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Return the tags before and after each border between two words of a sentence: there is one tag a word."""
+    """Return the tags before and after each border between two words of a sentence: there is one tag per word."""
     follows = np.ones(len(gold.label), dtype=np.bool_)
     starts = gold.first_word[:-1]
     follows[starts[starts < len(gold.label)]] = False

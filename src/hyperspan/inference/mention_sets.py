@@ -1,4 +1,4 @@
-"""Over derivations: sets of mentions, each counted once as the prefix tree of its paths.
+"""Distributions over derivations: sets of mentions, each counted once as the prefix tree of its paths.
 
 A node reached by two parents is expanded once for each, so branches are independent of one another and the probability
 of a mention is a product along its path.
@@ -17,29 +17,29 @@ from numpy.typing import NDArray
 
 from hyperspan.inference import outcomes
 from hyperspan.inference.blocks import BlockDistribution
-from hyperspan.inference.distribution import check_at_least_one
+from hyperspan.inference.mention_rows import MentionRows
 from hyperspan.inference.numba.derivations import derivations_block_kernel, inside_kernel
 from hyperspan.inference.numba.frontier import staircase_table
 from hyperspan.inference.numba.mention_marginals import Bounds
-from hyperspan.inference.outcomes import Outcome, falling_pairs, most_probable
+from hyperspan.inference.outcomes import Outcome, falling_pairs
 from hyperspan.inference.reference.mention_marginals import probable_paths
 from hyperspan.mentions import Mention
-from hyperspan.structures.decoding import MOST_MENTIONS, Decoded
+from hyperspan.structures.decoding import MOST_MENTIONS
 from hyperspan.structures.hypergraph import Block, Hypergraph
 from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP, Link
 from hyperspan.structures.structure import Encoded
 
 MOST_TREE_NODES = 100_000
-"""How large a derivation may grow; larger ones are cut and flagged."""
+"""How large a derivation may grow; larger ones are truncated and flagged."""
 
 START_PRIOR, GAP_PRIOR, CHILD_PRIOR = -4.0, -4.0, -6.0
-"""Where weights start under ``mention-sets``: starting a mention, opening a gap, and each further child are rare."""
+"""The prior of ``mention-sets``: starting a mention, opening a gap, and each further child are rare."""
 
 
 class Way(NamedTuple):
-    """One of the k best ways to go on from a node: its score, its edge, and the ways of the children that the edge has.
+    """One of the k best continuations from a node: its score, its edge, and the continuations of the edge's children.
 
-    For T, what stays is T at the next word, and what steps is the mention that starts.
+    For T, the child that stays is T at the next word, and the child that steps is the mention that starts.
     """
 
     score: float
@@ -49,22 +49,22 @@ class Way(NamedTuple):
 
 
 Tree = list[tuple[int, int, int, int]]
-"""A derivation: the word, the node, the label and the parent's place (-1 for a root) of each of its nodes."""
+"""A derivation: the word, node, label and parent's index (-1 for a root) of each of its nodes."""
 
 
 class MentionSets(BlockDistribution[Hypergraph]):
-    """Over sets of mentions: the best derivation and the best set of mentions are the same thing."""
+    """The distribution over sets of mentions: the best derivation is the best set of mentions."""
 
     name = "mention-sets"
 
     @classmethod
     def encode(cls, structure: Hypergraph, mentions: Iterable[Mention], n_words: int) -> Encoded:
-        """Return the edges of the mentions' prefix trees, an edge once for every use."""
+        """Return the edges of the mentions' prefix trees, each as often as it is used."""
         return structure.unfold(mentions, n_words)
 
     @classmethod
     def prior(cls, structure: Hypergraph) -> NDArray[np.float64]:
-        """Return scores under which mentions, gaps and several children are rare: without them counts explode."""
+        """Return scores that make mentions, gaps and several children rare: without them counts explode."""
         prior = np.zeros(structure.n_labels)
         for block in structure.blocks:
             prior[block.first_label + START] = START_PRIOR
@@ -106,26 +106,22 @@ class MentionSets(BlockDistribution[Hypergraph]):
         blocks = [(here, held.get(here.block.first_label)) for here in self._blocks(sentence)]
         return min(1.0, math.prod(here.joint_prob(mentions) for here, mentions in blocks if mentions))
 
-    def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
-        check_at_least_one("limit", limit)
-        found = []
-        for sentence, is_possible in enumerate(self.is_possible.tolist()):
-            mentions: list[Mention] = []
-            truncated = False
-            for block in self._blocks(sentence) if is_possible else ():
-                here, was_cut = block.probable(threshold, limit)
-                mentions += here
-                truncated |= was_cut
-            found.append(most_probable(mentions, limit, truncated))
-        return found
+    def probable_rows(self, threshold: float | Sequence[float], limit: int) -> tuple[MentionRows, NDArray[np.bool_]]:
+        found, was_cut = dict[int, list[Mention]](), np.zeros(self.batch.n_sentences, dtype=np.bool_)
+        for sentence in np.flatnonzero(self.is_possible).tolist():
+            for block in self._blocks(sentence):
+                here, is_cut = block.probable(threshold, limit)
+                found.setdefault(sentence, []).extend(here)
+                was_cut[sentence] |= is_cut
+        return MentionRows.of(self.structure, found)[0], was_cut
 
 
 class Derivations(MentionSets):
-    """The paper's training formula as we infer it: normalised over derivations, gold edges once each, no prior.
+    """The paper's training formula as we understand it: normalised over derivations, gold edges once each, no prior.
 
     For comparison only: the "probability" of an encoding is exp of its score minus the log partition function, and can
-    exceed one. k best, samples and probabilities of mentions are those of the distribution over derivations. An
-    outcome is given back as an encoding, to be read as the paper does it.
+    exceed one. k best, samples and probabilities of mentions are those of the distribution over derivations. An outcome
+    is returned as an encoding, to be decoded as in the paper.
     """
 
     name = "derivations"
@@ -137,7 +133,7 @@ class Derivations(MentionSets):
 
     @classmethod
     def prior(cls, structure: Hypergraph) -> NDArray[np.float64]:
-        """Return zeros: nothing is rare from the beginning."""
+        """Return zeros: there is no prior."""
         return np.zeros(structure.n_labels)
 
     def finished(self, outcome: Outcome) -> Outcome:
@@ -162,16 +158,16 @@ class _BlockDerivations:
 
     @cached_property
     def inside(self) -> NDArray[np.float64]:
-        """The log sum over all ways to go on from each node, and from T, at each word."""
+        """The log sum over all continuations from each node, and from T, at each word."""
         table = staircase_table(self.block.staircase)
         inside = np.empty((len(self.scores) + 1, table.n_nodes + 1))
         inside_kernel(table, 0, self.scores, 0, len(self.scores), inside)
         return inside
 
     def k_best(self, k: int) -> list[Outcome]:
-        """Return the k best derivations: from the last word to the first, the k best ways to go on from each node."""
+        """Return the k best derivations, computed from the last word to the first."""
         staircase, nothing = self.block.staircase, [Way(0.0)]
-        below: list[list[Way]] = [[] for _ in range(staircase.n_nodes + 1)]  # beyond the last word no node can stand
+        below: list[list[Way]] = [[] for _ in range(staircase.n_nodes + 1)]  # no node is active beyond the last word
         totals = nothing
         for row in reversed(self.scores.tolist()):
             here: list[list[Way]] = [[] for _ in below]
@@ -207,7 +203,7 @@ class _BlockDerivations:
         return found
 
     def _draw(self, word: int, node: int, rng: np.random.Generator) -> tuple[int, Any, Any]:
-        """Draw the edge of a node at a word; its children draw theirs from the same numbers."""
+        """Draw the edge of a node at a word; its children draw theirs from the same generator."""
         draw, chosen, staircase = rng.random(), -1, self.block.staircase
         for label, (parent, _) in enumerate(staircase.edges, start=2):
             prob = self.edge_probs[word, label - 2]
@@ -220,10 +216,10 @@ class _BlockDerivations:
     def _grow(
         self, roots: Iterable[tuple[int, Any]], expand: Callable[[int, int, Any], tuple[int, Any, Any]]
     ) -> tuple[Tree, bool]:
-        """Return the tree that grows from roots, and whether it was cut because it is too large.
+        """Expand a tree from its roots; also return whether it was truncated because it is too large.
 
-        ``expand`` gets a word, a node and what was said of it, and returns its label and what is to be said of the
-        children that stay and that step.
+        ``expand`` gets a word, a node and the node's state, and returns its label and the states of the children that
+        stay and that step.
         """
         tree: Tree = []
         for start, said in roots:
@@ -259,7 +255,7 @@ class _BlockDerivations:
         return Outcome(score, tuple(edges), tuple(mentions), was_cut)
 
     def joint_prob(self, mentions: Sequence[Mention]) -> float:
-        """Return the probability that all these mentions are there: the product over their prefix tree."""
+        """Return the probability that the outcome contains all these mentions: the product over their prefix tree."""
         start_probs, superset_probs = self.link_probs
         prob = 1.0
         for word, label in self.block.staircase.unfold(mentions, len(self.scores)):
@@ -272,20 +268,20 @@ class _BlockDerivations:
 
     @cached_property
     def edge_probs(self) -> NDArray[np.float64]:
-        """How probable each edge but T's is at each word, if its node is there, of shape (n_words, n_edges)."""
+        """The probability of each edge except T's at each word, given its node, of shape (n_words, n_edges)."""
         nodes, children = np.array(self.block.staircase.edges).T
         below = self.inside[1:]
-        with np.errstate(invalid="ignore"):  # where nothing can go on from a node
+        with np.errstate(invalid="ignore"):  # for nodes without a continuation
             values = self.scores[:, 2:] + np.where(children & STAY, below[:, nodes], 0.0)
             values += np.where(children & STEP, below[:, nodes + 1], 0.0)
             return np.nan_to_num(np.exp(values - self.inside[:-1, nodes]), nan=0.0)
 
     @cached_property
     def link_probs(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How probable it is that a mention starts at a word, and that a node has at least some children there.
+        """The probability that a mention starts at a word, and that a node has at least certain children there.
 
-        The second has shape (n_words, n_nodes, 8), by children as bits; the probability of a path is the product along
-        it.
+        The second has shape (n_words, n_nodes, 8), indexed by the children as bits; the probability of a path is the
+        product along it.
         """
         superset_probs = np.zeros((len(self.scores), self.block.staircase.n_nodes, 8))
         for edge, (node, children) in enumerate(self.block.staircase.edges):
@@ -296,7 +292,7 @@ class _BlockDerivations:
         return start_probs, superset_probs
 
     def probable(self, threshold: float | Sequence[float], limit: int) -> tuple[list[Mention], bool]:
-        """Return every mention at least as probable as the threshold, and whether the search was cut short."""
+        """Return every mention at least as probable as the threshold, and whether the search was truncated."""
         start_probs, superset_probs = self.link_probs
         bounds = Bounds.of(self.block.staircase, threshold, outcomes.MOST_STEPS, limit)
         probable_starts = np.flatnonzero(start_probs >= bounds.threshold[0]).tolist()
@@ -311,6 +307,6 @@ class _BlockDerivations:
 
 
 def _best(ways: list[Way], k: int) -> list[Way]:
-    """Return the k best of the ways that are possible, best first; of equal ones that which comes first."""
+    """Return the k best of the possible continuations, best first; the earlier one in case of a tie."""
     possible = [way for way in ways if way.score > -math.inf]
     return sorted(possible, key=lambda way: -way.score)[:k]

@@ -1,4 +1,4 @@
-"""Outcomes of a distribution, and how those of independent blocks are put together."""
+"""Outcomes of a distribution, and how to combine those of independent blocks."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from hyperspan.structures.decoding import Decoded
 from hyperspan.structures.structure import Encoding
 
 MOST_STEPS = 200_000
-"""How many words are gone over in one sentence to find probable mentions, or to give mentions their probabilities.
+"""How many words may be processed in one sentence to find probable mentions, or to compute probabilities.
 
-That is for up to three parts; where a word costs more, they are fewer.
+This is for up to three parts; with more parts, a word costs more and the number is smaller.
 """
 
 
@@ -29,11 +29,11 @@ class Outcome:
     score : float
         The sum of the scores of its edges.
     edges : tuple of (word, label)
-        In order; over sets of mentions an edge stands once for every use.
+        In order; over sets of mentions, an edge occurs once for every use.
     mentions : tuple of Mention, or None
-        The mentions, where the outcome is a set of mentions; None where it still has to be decoded.
+        The mentions, if the outcome is a set of mentions; None if it has to be decoded.
     truncated : bool
-        Whether it was too large to be written down whole.
+        Whether it was too large to be stored completely.
     """
 
     score: float
@@ -51,32 +51,32 @@ def score_of(scores: NDArray[np.float64], edges: Sequence[tuple[int, int]]) -> f
 
 
 def combine(left: list[Outcome], right: list[Outcome], k: int) -> list[Outcome]:
-    """Return the k best pairs of two lists in falling order; of equal ones those that come first."""
+    """Return the k best pairs of two sorted lists, best first; in a tie, the earlier ones."""
     pairs = sorted(falling_pairs(left, right, k), key=lambda pair: -(pair[0].score + pair[1].score))
     return [joined(*pair) for pair in pairs[:k]]
 
 
 def falling_pairs(left: Sequence[Any], right: Sequence[Any], k: int) -> Iterator[tuple[Any, Any]]:
-    """Yield the pairs of two lists in falling order among which the k best are."""
+    """Yield pairs of two sorted lists that include the k best."""
     for place, one in enumerate(left[:k]):
         for other in right[: k // (place + 1)]:
             yield one, other
 
 
 def joined(one: Outcome, other: Outcome) -> Outcome:
-    """Return two outcomes of different blocks as one."""
+    """Combine two outcomes of different blocks."""
     mentions = None if one.mentions is None or other.mentions is None else one.mentions + other.mentions
     return Outcome(one.score + other.score, one.edges + other.edges, mentions, one.truncated or other.truncated)
 
 
 def most_probable(found: list[Mention], limit: int, truncated: bool = False) -> Decoded:
-    """Return the most probable of the mentions found, in order of their words."""
+    """Return the most probable of the mentions found, sorted by their words."""
     kept = sorted(found, key=lambda mention: (-(mention.prob or 0.0), mention))[:limit] if len(found) > limit else found
     return Decoded(in_order(kept), truncated or len(found) > limit)
 
 
 def bounded(decoded: Decoded, most_steps: int) -> Decoded:
-    """Return no more mentions than can be given their probability by going over so many words."""
+    """Return no more mentions than can get a probability by processing ``most_steps`` words."""
     n_steps = 0
     for place, mention in enumerate(decoded.mentions):
         n_steps += mention.end - mention.start
@@ -95,7 +95,7 @@ def with_probs(decoded: Decoded, probs: Iterable[float]) -> Decoded:
 
 
 def by_number_of_parts(threshold: float | Sequence[float], n_parts: int) -> list[float]:
-    """Return the thresholds of mentions with one to so many parts.
+    """Return the thresholds of mentions with 1 to ``n_parts`` parts.
 
     Examples
     --------

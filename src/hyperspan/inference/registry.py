@@ -1,4 +1,4 @@
-"""The distributions by name, and which of them each kind of structure has."""
+"""The registry of distributions, by kind of structure and name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _OLD_NAME = "published"
 
 
 def register_distribution(kind: str, distribution: type[BatchDistribution[Any]]) -> None:
-    """Add a distribution for the structures of a kind."""
+    """Register a distribution for the structures of a kind."""
     DISTRIBUTIONS.setdefault(kind, {})[distribution.name] = distribution
 
 
@@ -38,7 +38,7 @@ def distribution_names() -> tuple[str, ...]:
 
 
 def current_name(name: str) -> str:
-    """Return the name under which a distribution goes now; says so, once, where it is an old one.
+    """Return the current name of a distribution; log a message, once, for an old name.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def current_name(name: str) -> str:
 @cache
 def _tell_old_name() -> None:
     _log.warning(
-        "the distribution %r is now called 'derivations': that the paper summed over derivations is our inference, not "
+        "the distribution %r is now called 'derivations': that the paper summed over derivations is our guess, not "
         "its formula. It is trained without a prior now; a model that was trained with one keeps it",
         _OLD_NAME,
     )
@@ -66,7 +66,7 @@ def distribution_class(structure: Structure, name: str = "encodings") -> type[Ba
     Raises
     ------
     StructureError
-        If there is no such distribution, or not for this structure.
+        If there is no such distribution for this structure.
     """
     by_name = DISTRIBUTIONS.get(structure.kind, {})
     if name in by_name:
@@ -86,11 +86,11 @@ def distribution(structure: Structure, batch: ScoreBatch, name: str = "encodings
     ----------
     structure : Structure
     batch : ScoreBatch
-        -inf forbids an edge.
+        The scores of edges; -inf forbids an edge.
     name : {"encodings", "mention-sets", "derivations"}
-        Over distinct encodings; over sets of mentions, each a prefix tree of paths; or with the normaliser of the
-        second and the score of the first. ``linear`` is always over tag sequences; for ``segments`` an encoding and a
-        set of mentions are the same thing.
+        Over distinct encodings (the default); over sets of mentions, each a prefix tree of paths; or with the
+        normaliser of the second and the score of the first. ``linear`` is always over tag sequences; for ``segments``,
+        an encoding and a set of mentions are the same.
 
     Examples
     --------
@@ -98,10 +98,10 @@ def distribution(structure: Structure, batch: ScoreBatch, name: str = "encodings
     >>> from hyperspan.mentions import Mention
     >>> from hyperspan.structures import structure
     >>> shared = structure("shared", ["Finding"], max_components=2)
-    >>> over = distribution(shared, ScoreBatch.of_sentence(np.zeros((3, shared.n_labels))))
-    >>> np.exp(over.log_partition()).round(6)
+    >>> dist = distribution(shared, ScoreBatch.of_sentence(np.zeros((3, shared.n_labels))))
+    >>> np.exp(dist.log_partition()).round(6)
     array([80.])
-    >>> [[prob]] = over.mention_probs([[Mention("Finding", [(0, 1), (2, 3)])]])
+    >>> [[prob]] = dist.mention_probs([[Mention("Finding", [(0, 1), (2, 3)])]])
     >>> round(prob, 3)
     0.5
     """

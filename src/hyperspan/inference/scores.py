@@ -1,4 +1,4 @@
-"""What a scorer gives and a distribution takes: the scores of every label at every word of some sentences."""
+"""The scores of every label at every word of a batch of sentences: the interface between scorers and distributions."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ScoreBatch:
     first_word : int64 array of shape (n_sentences + 1,)
         Sentence s has the words ``first_word[s] : first_word[s + 1]``.
     transitions : float64 array of shape (n_labels, n_labels) or (0, 0)
-        Scores of a label after another, where the structure has such.
+        Scores of pairs of consecutive labels, if the structure has transitions.
 
     Examples
     --------
@@ -64,18 +64,18 @@ class ScoreBatch:
         return self.sentences(number, number + 1)
 
     def sentences(self, begin: int, end: int) -> ScoreBatch:
-        """Return some sentences, one after another, as a batch."""
+        """Return a range of sentences as a batch."""
         first, last = self.first_word[begin], self.first_word[end]
         return ScoreBatch(self.scores[first:last], self.first_word[begin : end + 1] - first, self.transitions)
 
     def cut(self, n_pieces: int) -> list[ScoreBatch]:
-        """Cut into pieces of about equally many words, never inside a sentence; some may be empty."""
+        """Split into pieces of about the same number of words, never inside a sentence; some may be empty."""
         shares = np.linspace(0, len(self.scores), n_pieces + 1)[1:-1]
         borders = [0, *np.searchsorted(self.first_word, shares).tolist(), self.n_sentences]
         return [self.sentences(begin, end) for begin, end in pairwise(borders)]
 
     def checked(self, structure: Structure) -> ScoreBatch:
-        """Return the same in the form that kernels need.
+        """Return the same batch, validated and in the form that kernels need.
 
         Raises
         ------

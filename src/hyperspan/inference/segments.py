@@ -1,7 +1,7 @@
-"""Over the sets of mentions of ``segments``: each is one prefix tree, and each prefix tree one set.
+"""The distribution over the sets of mentions of ``segments``: sets and prefix trees correspond one to one.
 
-The probability of a mention is a product along its path, and branches are independent of one another. The empty set is
-always possible, and scores zero.
+The probability of a mention is a product along its path, and branches are independent of each other. The empty set is
+always possible and has the score zero.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from hyperspan.errors import StructureError
 from hyperspan.inference.blocks import BlockDistribution
-from hyperspan.inference.distribution import check_at_least_one
-from hyperspan.inference.mention_rows import MentionRows
+from hyperspan.inference.mention_rows import MentionRows, joined_rows
 from hyperspan.inference.numba.segments import (
     Messages,
     SegmentTable,
@@ -28,17 +27,17 @@ from hyperspan.inference.numba.segments import (
     log_totals_kernel,
     probable_segments_kernel,
 )
-from hyperspan.inference.outcomes import Outcome, by_number_of_parts, falling_pairs, most_probable
+from hyperspan.inference.outcomes import Outcome, by_number_of_parts, falling_pairs
 from hyperspan.mentions import Mention, Span, unchecked_mention
 from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
 from hyperspan.structures.segments import SegmentBlock, Segments
 from hyperspan.structures.structure import Encoded
 
 MOST_TREE_NODES = 100_000
-"""How many edges an outcome may have; larger ones are cut and flagged."""
+"""The maximum number of edges in an outcome; larger ones are truncated and flagged."""
 
 MOST_STEPS = 500_000
-"""How many edges the search for probable mentions may try in one sentence and block."""
+"""The maximum number of edges that the search for probable mentions tries in one sentence and block."""
 
 _ROOM = 1_024
 
@@ -47,19 +46,19 @@ Flags = NDArray[np.bool_]
 
 
 class SegmentSets(BlockDistribution[Segments]):
-    """Over sets of mentions, each counted once."""
+    """A distribution over sets of mentions, each counted once."""
 
     name = "encodings"
 
     @classmethod
     def encode(cls, structure: Segments, mentions: Iterable[Mention], n_words: int) -> Encoded:
-        """Return the edges of the mentions' prefix trees by their words, an edge once for every use."""
+        """Return the edges of the mentions' prefix trees by word; an edge occurs once for every use."""
         encoded = structure.encode(mentions, n_words)
         return replace(encoded, encoding=tuple(sorted(encoded.encoding)))
 
     @cached_property
     def table(self) -> SegmentTable:
-        """The structure as kernels see it."""
+        """The structure as arrays for kernels."""
         return SegmentTable(self.structure.max_components, self.structure.longest_part, self.structure.longest_gap)
 
     def log_totals(self, marginals: Numbers) -> Numbers:
@@ -85,7 +84,7 @@ class SegmentSets(BlockDistribution[Segments]):
         is_count: bool = False,
     ) -> None:
         batch = self.batch
-        with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
+        with np.errstate(all="ignore"):  # NumPy would warn without the compiler: an abandoned sum may hold anything
             log_totals_kernel(
                 self.table,
                 block.first_label,
@@ -100,9 +99,10 @@ class SegmentSets(BlockDistribution[Segments]):
             )
 
     def branch_probs(self, block: SegmentBlock) -> tuple[Numbers, Numbers]:
-        """Return how probable each label of a block is, given its node, and that a node has any child at all.
+        """Return the probability of each label of a block given its node, and that of a node having any child.
 
-        Of shapes (n_words, labels of the block) and (n_words, n_nodes): the parts of each level, then the turns.
+        They have the shapes (n_words, labels of the block) and (n_words, n_nodes); nodes are the parts of each level,
+        then the turns.
         """
         probs, alive = self._room_for_probs(), np.empty((len(self.batch.scores), self.table.n_nodes))
         messages = Messages.room(self.table, self.batch.longest)
@@ -111,13 +111,13 @@ class SegmentSets(BlockDistribution[Segments]):
 
     @cached_property
     def is_possible(self) -> NDArray[np.bool_]:
-        """The empty set always is."""
+        """True: the empty set is always possible."""
         return np.ones(self.batch.n_sentences, dtype=np.bool_)
 
     # Outcomes
 
     def finished(self, outcome: Outcome) -> Outcome:
-        """Return an outcome as users see it: its edges are a tree, depth first."""
+        """Return an outcome for users; its edges are a tree, depth first."""
         return replace(outcome, mentions=tuple(sorted(outcome.mentions or ())))
 
     def ranked(self, sentence: int, k: int) -> Iterator[list[Outcome]]:
@@ -135,8 +135,7 @@ class SegmentSets(BlockDistribution[Segments]):
 
     # Mentions
 
-    def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
-        check_at_least_one("limit", limit)
+    def probable_rows(self, threshold: float | Sequence[float], limit: int) -> tuple[MentionRows, Flags]:
         by_parts = np.array(by_number_of_parts(threshold, self.structure.max_components))
         lowest, first_word = float(by_parts.min()), self.batch.first_word
 
@@ -147,7 +146,7 @@ class SegmentSets(BlockDistribution[Segments]):
         return self._searched(search, limit, by_parts)
 
     def read_best(self, reading: Reading) -> list[Decoded]:
-        """Return the best set of mentions of each sentence, with their probabilities: there is one reading."""
+        """Return the best set of mentions of each sentence, with their probabilities; there is only one reading."""
         best = np.empty((self.table.n_nodes, self.batch.longest))
 
         def search(block: SegmentBlock, probs: Numbers, alive: Numbers, was_cut: Flags, rows: MentionRows) -> int:
@@ -157,28 +156,30 @@ class SegmentSets(BlockDistribution[Segments]):
             )
             return int(found)
 
-        return self._searched(search, MOST_MENTIONS, np.zeros(self.structure.max_components))
+        return self.as_mentions(
+            *self._searched(search, MOST_MENTIONS, np.zeros(self.structure.max_components)), MOST_MENTIONS
+        )
 
     def _searched(
         self, search: Callable[[SegmentBlock, Numbers, Numbers, Flags, MentionRows], int], limit: int, by_parts: Numbers
-    ) -> list[Decoded]:
-        """Return the mentions that a search through each block finds, the most probable ones if there are too many.
+    ) -> tuple[MentionRows, Flags]:
+        """Return the mentions that a search through each block finds; the most probable ones, if there are too many.
 
-        Only those count that are as probable as ``by_parts`` says for their number of parts.
+        A mention must be at least as probable as ``by_parts`` requires for its number of parts.
         """
         n_sentences, first_word = self.batch.n_sentences, self.batch.first_word
-        was_cut, found = np.zeros(n_sentences, dtype=np.bool_), [list[Mention]() for _ in range(n_sentences)]
+        was_cut, tables = np.zeros(n_sentences, dtype=np.bool_), list[MentionRows]()
         probs, alive = self._room_for_probs(), np.empty((len(self.batch.scores), self.table.n_nodes))
         messages, totals = Messages.room(self.table, self.batch.longest), np.empty(n_sentences)
-        rows = MentionRows.room(_ROOM, self.structure)
+        rows = MentionRows.room(_ROOM, self.structure.max_components)
         for number, block in enumerate(self.structure.blocks):
             self._sum(block, probs, alive, totals, messages)
             while (n_found := search(block, probs, alive, was_cut, rows)) < 0:
-                rows = MentionRows.room(4 * rows.n_rows, self.structure)
+                rows = MentionRows.room(4 * rows.n_rows, self.structure.max_components)
             rows.block[:n_found] = number
             here = rows.chosen(np.flatnonzero(rows.prob[:n_found] >= by_parts[rows.n_parts[:n_found] - 1]))
-            here.chosen(_most_probable_rows(here, first_word, limit + 1)).append_to(found, self.structure)
-        return [most_probable(here, limit, is_cut) for here, is_cut in zip(found, was_cut.tolist(), strict=True)]
+            tables.append(here.chosen(_most_probable_rows(here, first_word, limit + 1)))
+        return joined_rows(tables), was_cut
 
     def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:
         self.check_mentions(mentions)
@@ -196,7 +197,7 @@ class SegmentSets(BlockDistribution[Segments]):
     def _places_by_block(
         self, mentions: Sequence[Sequence[Mention]]
     ) -> Iterator[tuple[SegmentBlock, list[tuple[int, int]]]]:
-        """Yield the blocks of mentions that can be written, with the sentence and rank of each."""
+        """Yield the blocks of mentions that can be encoded, with the sentence and rank of each."""
         places: dict[str, list[tuple[int, int]]] = {}
         for sentence, here in enumerate(mentions):
             for rank, mention in enumerate(here):
@@ -220,10 +221,10 @@ class SegmentSets(BlockDistribution[Segments]):
         return [min(1.0, prob) for prob in probs]
 
     def _joint_prob(self, paths: Sequence[Sequence[Span]], branch: Numbers, alive: Numbers) -> float:
-        """Return the probability of a prefix tree: that of several children of a node is not their product.
+        """Return the probability of a prefix tree, which is not simply a product over its edges.
 
-        Given that a node has any child, it has some of them with the product of their own probabilities, over that
-        of having any.
+        A node must have a child. So the probability of a set of children is the product of their own probabilities,
+        divided by that of having any child.
         """
         structure, n_levels = self.structure, self.structure.max_components
         children: dict[tuple[int, int, tuple[Span, ...]], set[int]] = {}
@@ -243,12 +244,12 @@ class SegmentSets(BlockDistribution[Segments]):
         return prob
 
     def moved(self, mention: Mention) -> Numbers:
-        """Return how much more often each edge of a single sentence is used if it has a mention than on average.
+        """Return by how much a mention raises the expected count of each edge of a single sentence.
 
-        The nodes on the mention's path have the child that it needs for certain, and the others each on its own.
+        The nodes on the mention's path certainly have the child on the path, and other children independently.
         """
         if not self.structure.holds(mention):
-            raise StructureError(f"{mention} cannot be written; expected one of at most {self._limits}")
+            raise StructureError(f"{mention} cannot be encoded; expected one of at most {self._limits}")
         structure, n_levels = self.structure, self.structure.max_components
         block = next(block for block in structure.blocks if block.type == mention.type)
         branch, alive = self.branch_probs(block)
@@ -288,7 +289,7 @@ class SegmentSets(BlockDistribution[Segments]):
 
 
 def _most_probable_rows(rows: MentionRows, first_word: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the numbers of the most probable mentions of each sentence, so many at most: the rest is never made."""
+    """Return the indices of the most probable rows of each sentence, so that no other becomes a mention."""
     counts = np.bincount(rows.sentence, minlength=len(first_word) - 1)
     order = np.arange(rows.n_rows)
     if counts.max(initial=0) <= most:
@@ -299,7 +300,7 @@ def _most_probable_rows(rows: MentionRows, first_word: NDArray[np.int64], most: 
 
 
 class _Way(NamedTuple):
-    """One of the k best sets of children of a node: its score, and the children with their own ways."""
+    """One of the k best sets of children of a node: its score, and the children with their own sets."""
 
     score: float
     children: tuple[tuple[int, _Way | None], ...] = ()
@@ -317,7 +318,7 @@ class _Node(NamedTuple):
 class _Trees:
     """The prefix trees of one block in one sentence, given scores of shape (n_words, labels of the block).
 
-    The children of a part are its lengths; those of a turn its end, then its gaps.
+    The children of a part are its lengths; those of a turn are its end, then its gaps.
     """
 
     structure: Segments
@@ -334,7 +335,7 @@ class _Trees:
         return best
 
     def _labels(self, node: _Node) -> NDArray[np.int64]:
-        """Return the labels of a node's children that the sentence has room for."""
+        """Return the labels of a node's children that fit in the sentence."""
         structure = self.structure
         n_after = len(self.scores) - node.word
         if not node.is_turn:
@@ -345,14 +346,14 @@ class _Trees:
         return np.array([structure.end_label(0, node.level), *structure.gap_label(0, node.level, lengths)])
 
     def _child(self, node: _Node, child: int) -> _Node | None:
-        """Return where a child leads, or None where a mention is complete."""
+        """Return the node that a child leads to, or None if the mention is complete."""
         if node.is_turn:
             return None if child == 0 else _Node(False, node.level + 1, node.word + 1 + child)
         is_last = node.level == self.structure.max_components - 1
         return None if is_last else _Node(True, node.level, node.word + child)
 
     def _values(self, node: _Node) -> Numbers:
-        """Return the best score of each child with all below it."""
+        """Return the best score of each child with its subtree."""
         labels = self._labels(node)
         values: Numbers = self.scores[node.word, labels].copy()
         if node.is_turn:
@@ -393,10 +394,10 @@ class _Trees:
         return [self._grow(way.children, lambda node, way: way.children, way.score) for way in starts]
 
     def _combined(self, values: Numbers, scores: Numbers, ways_of: Callable[[int], list[_Way]], k: int) -> list[_Way]:
-        """Return the k best sets of children, the empty one among them.
+        """Return the k best sets of children, including the empty one.
 
-        Of the children that are worth nothing only the k best can be in any of these: a set with a worse one is worse
-        than k others, with a better one in its place or without it.
+        Of the children with negative scores only the k best can be in any of these sets: a set with a worse one is
+        worse than k others, which have a better one in its place or leave it out.
         """
         worth = np.flatnonzero(values > 0.0)
         others = np.flatnonzero((values <= 0.0) & (values > -np.inf))
@@ -414,13 +415,13 @@ class _Trees:
         return combined
 
     def draw(self, probs: Numbers, alive: Numbers, rng: np.random.Generator) -> Outcome:
-        """Draw a set of mentions; nobody looks at its score."""
+        """Draw a set of mentions; its score is not used."""
         n_levels = self.structure.max_components
 
         def expand(node: _Node, said: None) -> Iterable[tuple[int, None]]:
             chance = alive[node.word, n_levels + node.level if node.is_turn else node.level]
             own = np.minimum(probs[node.word, self._labels(node)] * chance, 1.0)
-            first = own * np.concatenate([[1.0], np.cumprod(1.0 - own)[:-1]])  # it and none before it
+            first = own * np.concatenate([[1.0], np.cumprod(1.0 - own)[:-1]])  # this child, and none before it
             total = np.cumsum(first)
             place = min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(own) - 1)
             is_there = rng.random(len(own)) < own
@@ -437,9 +438,9 @@ class _Trees:
         expand: Callable[[_Node, Any], Iterable[tuple[int, Any]]],
         score: float = 0.0,
     ) -> Outcome:
-        """Return the tree that grows from words where mentions start, depth first.
+        """Return the tree that grows from the words where mentions start, depth first.
 
-        ``expand`` gets a node and what was said of it, and returns its children and what is to be said of each.
+        ``expand`` gets a node with its payload, and returns its children with theirs.
         """
         edges: list[tuple[int, int]] = []
         mentions: list[Mention] = []

@@ -1,4 +1,4 @@
-"""Which sums to make over encodings: a sentence and a block each, in groups that run side by side."""
+"""Plan the sums over encodings: one for each sentence and block, in groups that run side by side."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from hyperspan.structures.hypergraph import Hypergraph
 from hyperspan.structures.staircase import START, Staircase
 
 MOST_CELLS = 1 << 17
-"""Sums run side by side while their messages have at most so many states: 8 MB for eight; longer ones one at a time."""
+"""Sums run side by side if their messages have at most this many states: 8 MB for eight. Longer ones run singly."""
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Sums:
     ----------
     staircase : Staircase
     width : int
-        How many run side by side: 1 or `SIMD`.
+        How many sums run side by side: 1 or `SIMD`.
     block, sentence : int64 arrays of shape (n_sums,)
-        The numbers of the block and of the sentence that each is over.
+        The block and the sentence of each sum.
     arrays : SumArrays
-        The same as kernels see it, and what comes out.
+        The same in the form for kernels, with the results.
     """
 
     staircase: Staircase
@@ -56,22 +56,27 @@ class Sums:
 
     @property
     def n_padded(self) -> int:
-        """How many sums there are with those that fill up the last group."""
+        """How many sums there are, including the padding of the last group."""
         return len(self.arrays.first)
+
+    @property
+    def longest(self) -> int:
+        """How many words the longest sum has."""
+        return int(self.arrays.n_words.max(initial=0))
 
     def workspace(self, *, keeps_beta: bool) -> Workspace:
         """Return the memory for one group."""
-        return Workspace.of(self.table, int(self.arrays.n_words.max(initial=0)), self.width, keeps_beta=keeps_beta)
+        return Workspace.of(self.table, self.longest, self.width, keeps_beta=keeps_beta)
 
     @property
     def given_up(self) -> list[int]:
-        """Which sums could not be made in scaled products."""
+        """Which sums could not be computed in scaled products."""
         return np.flatnonzero(~self.arrays.is_done[: len(self)]).tolist()
 
     def run(self, batch: ScoreBatch, marginals: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the log totals; marginals are set unless that array is empty. Without them more sums are given up."""
+        """Return the log totals, and set the marginals unless that array is empty; then more sums are given up."""
         work = self.workspace(keeps_beta=False)
-        with np.errstate(all="ignore"):  # for runs without the compiler: a sum that is given up may hold anything
+        with np.errstate(all="ignore"):  # without the compiler, NumPy would warn about sums that are given up
             forward_backward_kernel(self.table, batch.scores, self.arrays, 0, self.n_padded, work, marginals)
         return self.arrays.log_total[: len(self)]
 
@@ -87,7 +92,7 @@ def sums_over(structure: Hypergraph, batch: ScoreBatch, wanted: NDArray[np.bool_
             block = blocks[place]
         n_words = batch.lengths[sentence]
         order = np.argsort(-n_words, kind="stable")
-        # What is summed one at a time depends on the sentence alone, not on what else is in the batch.
+        # Whether a sum runs singly depends only on its sentence, not on the rest of the batch.
         n_long = int(np.count_nonzero((n_words + 1) << staircase.n_nodes > MOST_CELLS))
         for chosen, width in ((order[:n_long], 1), (order[n_long:], SIMD)):
             if len(chosen):
@@ -99,7 +104,7 @@ def sums_over(structure: Hypergraph, batch: ScoreBatch, wanted: NDArray[np.bool_
 def _padded(batch: ScoreBatch, sentence: NDArray[np.int64], first_label: NDArray[np.int64], width: int) -> SumArrays:
     padding = (0, -len(sentence) % width)
     n_words, first = np.pad(batch.lengths[sentence], padding), np.pad(batch.first_word[sentence], padding)
-    first[n_words == 0] = 0  # an empty sentence at the end begins behind the last word, where there is nothing to read
+    first[n_words == 0] = 0  # an empty sentence at the end begins after the last word, which is out of bounds
     is_done = np.zeros(len(first), dtype=np.bool_)
     return SumArrays(first, n_words, np.pad(first_label, padding), np.empty(len(first)), is_done)
 

@@ -1,7 +1,7 @@
-"""Over the tag sequences of the linear chain.
+"""The distribution over the tag sequences of the linear chain.
 
-The probability of a mention is that the ``enough`` reading of the tags has it. That of plain runs is exact; what comes
-from bodies and heads is counted in samples.
+The probability of a mention is the probability that the ``enough`` reading of the tags contains it. It is exact for
+plain runs; the contribution of bodies and heads is estimated from samples.
 """
 
 from __future__ import annotations
@@ -16,25 +16,26 @@ from numpy.typing import NDArray
 from hyperspan.errors import StructureError
 from hyperspan.inference.automaton import Automaton, chain_automaton
 from hyperspan.inference.distribution import NO_OUTCOME, BatchDistribution, Marginals, check_at_least_one
+from hyperspan.inference.mention_rows import MentionRows
 from hyperspan.inference.numba.chain import ChainMessages, are_within_bounds, chain_messages
 from hyperspan.inference.numba.log_space import k_best_paths, log_messages, sample_labels
 from hyperspan.inference.numba.runs import add_run_probs_kernel, probable_runs_kernel
-from hyperspan.inference.numba.tag_readings import MOST_PARTS, WIDTH, Rows, parts_of, read_tags
+from hyperspan.inference.numba.tag_readings import MOST_PARTS, WIDTH, Rows, read_tags
 from hyperspan.inference.numba.tag_samples import linked_kernel, pool_of
 from hyperspan.inference.numba.viterbi import best_tags_of
-from hyperspan.inference.outcomes import Outcome, by_number_of_parts, most_probable, score_of
-from hyperspan.mentions import Mention, unchecked_mention
-from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading
+from hyperspan.inference.outcomes import Outcome, by_number_of_parts, score_of
+from hyperspan.mentions import Mention
+from hyperspan.structures.decoding import Decoded, Reading
 from hyperspan.structures.linear import Linear
 from hyperspan.structures.structure import Encoding, check_type
 
 N_SAMPLES = 200
-"""How many samples there are of a sentence that surely has bodies or heads."""
+"""How many samples are drawn for a sentence that certainly has bodies or heads."""
 
 LEAST_PROB = 0.001
-"""Runs that are less probable are never looked for: this bounds time and memory."""
+"""Less probable runs are never searched: this bounds time and memory."""
 
-_ROOM = 100  # rows for each word: enough for nearly all sentences, and what is not written takes no memory
+_ROOM = 100  # rows for each word: enough for nearly all sentences, and untouched memory costs nothing
 _LARGEST = np.iinfo(np.int64).max
 _SEED = 0
 
@@ -42,7 +43,7 @@ Numbers = NDArray[np.float64]
 
 
 class TagSequences(BatchDistribution[Linear]):
-    """Over the tag sequences of the linear chain."""
+    """The distribution over the tag sequences of the linear chain."""
 
     name = "encodings"
 
@@ -65,14 +66,14 @@ class TagSequences(BatchDistribution[Linear]):
 
     @cached_property
     def _is_within(self) -> NDArray[np.bool_]:
-        """Of which sentences scaled products lose nothing."""
+        """For which sentences scaled products are accurate."""
         if are_within_bounds(self.batch.scores, self.batch.transitions):
             return np.ones(self.batch.n_sentences, dtype=np.bool_)
         pieces = (self.batch.scores[first:last] for first, last in pairwise(self.batch.first_word.tolist()))
         return np.array([are_within_bounds(piece, self.batch.transitions) for piece in pieces], dtype=np.bool_)
 
     def _messages(self, transition_marginals: Numbers | None = None) -> tuple[Numbers, ChainMessages]:
-        """Return the log totals and messages of the sentences within bounds; those of others mean nothing."""
+        """Return the log totals and messages of the sentences within bounds; those of others are meaningless."""
         batch = self.batch
         return chain_messages(batch.scores, batch.transitions, batch.first_word, transition_marginals, self._is_within)
 
@@ -113,7 +114,7 @@ class TagSequences(BatchDistribution[Linear]):
         return found
 
     def _score(self, scores: Numbers, tags: Encoding) -> float:
-        """Return the score of a tag sequence, transitions included."""
+        """Return the score of a tag sequence, including transitions."""
         labels = [label for _, label in tags]
         return score_of(scores, tags) + float(sum(self.batch.transitions[labels[:-1], labels[1:]]))
 
@@ -124,9 +125,9 @@ class TagSequences(BatchDistribution[Linear]):
     # Mentions
 
     def joint_probs(self, mentions: Sequence[Iterable[Mention]]) -> list[float]:
-        """Return, for each sentence, how probable it is that the ``enough`` reading has all the given mentions.
+        """Return, for each sentence, the probability that the ``enough`` reading has all the given mentions.
 
-        Of one mention as `mention_probs` says it; of several their share of sampled tag sequences.
+        For one mention it is that of `mention_probs`; for several, their share of sampled tag sequences.
         """
         wanted = [set(here) for here in mentions]
         if all(len(here) == 1 for here in wanted):
@@ -142,42 +143,41 @@ class TagSequences(BatchDistribution[Linear]):
             found.append(n_right / N_SAMPLES)
         return found
 
-    def probable(self, threshold: float | Sequence[float] = 0.3, *, limit: int = MOST_MENTIONS) -> list[Decoded]:
-        """Return the mentions whose probability is at least the threshold, but none below a thousandth."""
-        check_at_least_one("limit", limit)
+    def probable_rows(self, threshold: float | Sequence[float], limit: int) -> tuple[MentionRows, NDArray[np.bool_]]:
+        """Return the mentions whose probability is at least the threshold and at least 0.001."""
         least = np.maximum(by_number_of_parts(threshold, MOST_PARTS), LEAST_PROB)
         _, messages = self._messages()
         runs = _written(probable_runs_kernel, messages, self.batch.first_word, self._is_within, least[0])
         rows, probs, _ = self._with_sampled(messages, runs, np.ones(self.batch.n_sentences, dtype=np.bool_))
         is_kept = probs >= least[np.count_nonzero(rows[:, 5::2], axis=1)]
-        return [most_probable(here, limit) for here in self._mentions(rows[is_kept], probs[is_kept])]
+        return self._table(rows[is_kept], probs[is_kept]), np.zeros(self.batch.n_sentences, dtype=np.bool_)
 
     def read_best(self, reading: Reading) -> list[Decoded]:
         """Return the mentions that the best tags of each sentence are read as, with their probabilities."""
         if reading != "enough":
             return super().read_best(reading)
         rows = read_tags(self.structure, self._best_tags()[1], self.batch.first_word)
-        return list(map(Decoded.ordered, self._mentions(rows, self._probs(rows))))
+        found = self._table(rows, self._probs(rows)).mentions(self.block_types, self.batch.n_sentences)
+        return list(map(Decoded.ordered, found))
 
-    def _mentions(self, rows: Rows, probs: Numbers) -> list[list[Mention]]:
-        """Return the mentions of each sentence, given as rows."""
-        found: list[list[Mention]] = [[] for _ in range(self.batch.n_sentences)]
-        for row, prob in zip(rows.tolist(), probs.tolist(), strict=True):
-            found[row[0]].append(unchecked_mention(self.structure.types[row[1]], parts_of(row), prob))
-        return found
+    def _table(self, rows: Rows, probs: Numbers) -> MentionRows:
+        """Return the rows of mentions in the form that all distributions have them in."""
+        wide = rows.astype(np.int64)
+        n_parts = np.count_nonzero(wide[:, 3::2], axis=1)
+        return MentionRows(wide[:, 1], wide[:, 0], probs, n_parts, wide[:, 2:].reshape(-1, MOST_PARTS, 2))
 
     def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:
-        """Return the probability of each of some mentions of each sentence.
+        """Return the probability of each given mention of each sentence.
 
-        It is exact as far as runs of contiguous tags that touch no head go. What comes from bodies and heads is counted
-        in samples of tag sequences that have some.
+        It is exact for runs of contiguous tags that touch no head. The contribution of bodies and heads is estimated
+        from samples of tag sequences that have some.
         """
         self.check_mentions(mentions)
         probs = iter(self._probs(self._rows_of(mentions)).tolist())
         return [[next(probs) for _ in here] for here in mentions]
 
     def _rows_of(self, mentions: Sequence[Sequence[Mention]]) -> Rows:
-        """Return mentions as rows; those with more parts than tags can mean have no part there."""
+        """Return mentions as rows; those with more parts than tags can express have no parts."""
         number_of = {type: number for number, type in enumerate(self.structure.types)}
         placed = [(sentence, mention) for sentence, here in enumerate(mentions) for mention in here]
         rows = np.zeros((len(placed), WIDTH), dtype=np.int32)
@@ -189,7 +189,7 @@ class TagSequences(BatchDistribution[Linear]):
         return rows
 
     def _probs(self, rows: Rows) -> Numbers:
-        """Return how probable each of some mentions is."""
+        """Return the probability of each mention."""
         is_wanted = np.zeros(self.batch.n_sentences, dtype=np.bool_)
         is_wanted[rows[:, 0]] = True
         _, probs, place = self._with_sampled(self._messages()[1], rows, is_wanted)
@@ -198,7 +198,7 @@ class TagSequences(BatchDistribution[Linear]):
     def _with_sampled(
         self, messages: ChainMessages, rows: Rows, is_wanted: NDArray[np.bool_]
     ) -> tuple[Rows, Numbers, NDArray[np.int64]]:
-        """Return some mentions and those sampled in wanted sentences, each once; their probabilities; where each is."""
+        """Merge mentions with those sampled in wanted sentences; return them, their probabilities and indices."""
         sampled, share = self._sampled(messages, is_wanted)
         everything = np.concatenate([rows, sampled])
         _, first, place = np.unique(_keys(everything), return_index=True, return_inverse=True)
@@ -208,9 +208,9 @@ class TagSequences(BatchDistribution[Linear]):
         return found, np.minimum(probs, 1.0), place[: len(rows)]
 
     def _sampled(self, messages: ChainMessages, is_wanted: NDArray[np.bool_]) -> tuple[Rows, Numbers]:
-        """Return the mentions of samples, each as often as it is read, and for how much one counts in each sentence.
+        """Return the mentions of samples, once per occurrence, and the weight of an occurrence in each sentence.
 
-        Plain runs are among them only where the sentence needs log space.
+        Plain runs are included only if the sentence needs log space.
         """
         structure, share = self.structure, np.full(self.batch.n_sentences, 1.0 / N_SAMPLES)
         is_linked, pool = is_wanted & self._is_within, pool_of(_SEED)
@@ -224,7 +224,7 @@ class TagSequences(BatchDistribution[Linear]):
 
 
 def _written(kernel: Callable[..., int], messages: ChainMessages, *arguments: object) -> Rows:
-    """Return the rows that a kernel writes, with as much room as it takes."""
+    """Return the rows that a kernel writes, with as much space as it needs."""
     rows = np.empty((_ROOM * len(messages.alpha), WIDTH), dtype=np.int32)
     while (n_rows := kernel(messages, *arguments, rows)) < 0:
         rows = np.empty((4 * len(rows), WIDTH), dtype=np.int32)
@@ -232,7 +232,7 @@ def _written(kernel: Callable[..., int], messages: ChainMessages, *arguments: ob
 
 
 def _keys(rows: Rows) -> NDArray[np.int64]:
-    """Return a number for each row, equal where rows are: its numbers as digits, ranked when they become too many."""
+    """Return a number for each row, equal for equal rows: its numbers as digits, ranked when they get too large."""
     keys, n_keys = np.zeros(len(rows), dtype=np.int64), 1
     for column in rows.T:
         base = int(column.max(initial=0)) + 1
@@ -244,5 +244,5 @@ def _keys(rows: Rows) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=4)
 def _automaton(transitions: bytes, n_tags: int) -> Automaton:
-    """Return the automaton of transitions, which are the same for every sentence of a model."""
+    """Return the cached automaton of transitions, which are the same for every sentence of a model."""
     return chain_automaton(np.frombuffer(transitions).reshape(n_tags, n_tags))

@@ -1,1 +1,1 @@
-"""At home elsewhere: spaCy, Arrow and what runs on it, the model hub. Each is loaded only when it is asked for."""
+"""Integrations with spaCy and Arrow (and the engines that use it). Each is loaded only when it is imported."""

@@ -1,6 +1,7 @@
-"""A picklable function from Arrow record batches of texts to record batches of mentions.
+"""Find mentions in Arrow record batches of texts, with a picklable function.
 
-It knows of no engine: Spark calls it with an iterator of batches, Ray Data with a table, pyarrow's users with either.
+It does not depend on an engine: Spark calls it with an iterator of batches, Ray Data with a table, and pyarrow users
+with either.
 """
 
 from __future__ import annotations
@@ -28,19 +29,19 @@ __all__ = ["LONGEST_TEXT", "SPARK_SCHEMA", "Finder", "finder"]
 _LOG = logging.getLogger(__name__)
 
 LONGEST_TEXT = 5_000_000
-"""Characters; a longer text becomes an error, so that one of them cannot hold up a stage."""
+"""The maximum number of characters in a text; a longer one becomes an error, so that it cannot hold up a stage."""
 
 SPARK_SCHEMA = (
     "doc string, "
     "mentions array<struct<type: string, spans: array<struct<start: int, `end`: int>>, text: string, prob: double>>, "
     "error string"
 )
-"""What comes out, in the words of Spark SQL."""
+"""The output schema in Spark SQL."""
 
 _OPTIONS = ("decode", "threshold")
 
 _loaded: dict[tuple[int, str], Recognizer] = {}
-"""The models of this process: one that was forked loads its own."""
+"""The models of this process; a forked process loads its own."""
 
 
 def finder(
@@ -51,21 +52,21 @@ def finder(
     Parameters
     ----------
     model : path
-        A file by ``hyperspan train``. Every process reads it once, when its first batch comes; it must be there under
+        A model file written by ``hyperspan train``. Every process reads it once, with its first batch; it must exist at
         this path, or have been shipped with Spark's ``addFile``.
     text : str
         The column of texts.
     doc : str, optional
-        The column of names, of any type; None if there is none.
+        The column of document names, of any type; None if there is none.
     longest : int
-        Characters; a longer text becomes an error.
+        The maximum number of characters in a text; a longer one becomes an error.
     **options
         ``decode`` and ``threshold`` of `Recognizer.find`.
 
     Raises
     ------
     UsageError
-        If an option is not known.
+        If an option is unknown.
     MissingExtraError
         If pyarrow is not installed.
     """
@@ -76,9 +77,9 @@ def finder(
 
 
 class Finder:
-    """Finds mentions in Arrow record batches; made by `finder`.
+    """Finds mentions in Arrow record batches. Created by `finder`.
 
-    A text that cannot be read becomes a row with an ``error``; the others of its batch are not touched.
+    A text that cannot be read becomes a row with an ``error``; the others of its batch are not affected.
     """
 
     def __init__(self, model: str, text: str, doc: str | None, longest: int, options: dict[str, Any]) -> None:
@@ -92,7 +93,7 @@ class Finder:
 
     @property
     def schema(self) -> pa.Schema:
-        """What comes out: ``doc``, ``mentions`` and ``error``."""
+        """The output schema: ``doc``, ``mentions`` and ``error``."""
         pa = _pyarrow()
         span = pa.struct([("start", pa.int32()), ("end", pa.int32())])
         mention = pa.struct(
@@ -104,7 +105,7 @@ class Finder:
         return f"Finder({self.model!r}, text={self.text!r}, doc={self.doc!r})"
 
     def __call__(self, given: Any) -> Any:
-        """Return a table for a table, a batch for a batch, and an iterator for an iterable of batches."""
+        """Return a table for a table, a batch for a batch, or an iterator for an iterable of batches."""
         pa = _pyarrow()
         if isinstance(given, pa.RecordBatch):
             return self.find(given)
@@ -134,7 +135,7 @@ class Finder:
         )
 
     def _column(self, batch: pa.RecordBatch, name: str | None) -> Callable[[int], Any]:
-        """Return what gives a value of a column by its row; one that is not UTF-8 raises."""
+        """Return a function from a row to the value of a column; it raises an error for a value that is not UTF-8."""
         if name is None:
             return lambda number: None
         if batch.schema.get_field_index(name) < 0:
@@ -150,19 +151,19 @@ class Finder:
             raise _Unreadable(f"the text is {quoted(text)}; expected a string")
         if len(text) > self.longest:
             raise _Unreadable(f"the text has {len(text):,} characters; expected at most {self.longest:,}")
-        return Document(doc, text)  # a name may tell what kind of note it is
+        return Document(doc, text)  # the name may imply the kind of note
 
     def _find_all(
         self, recognizer: Recognizer, documents: Sequence[tuple[int, Document]]
     ) -> Iterator[tuple[int, Document | None, str | None]]:
-        """Yield each document with its mentions; where some fail, halves are tried until the bad ones are found."""
+        """Yield each document with its mentions; if some fail, bisect until the bad ones are found."""
         if not documents:
             return
         try:
             found = list(recognizer.annotate([document for _, document in documents], **self.options))
         except Exception as error:
             if isinstance(error, UsageError):
-                raise  # an option that makes no sense is no fault of the text
+                raise  # an invalid option is not the text's fault
             if len(documents) == 1:
                 yield documents[0][0], None, f"{type(error).__name__}: {error}"
                 return
@@ -176,7 +177,7 @@ class Finder:
 
 
 class _Unreadable(Exception):
-    """A text that cannot be read; its text says why."""
+    """A text that cannot be read; the message says why."""
 
 
 def _value(column: Any, number: int) -> Any:
@@ -207,7 +208,7 @@ def _records(document: Document) -> list[dict[str, Any]]:
 
 
 def _recognizer(model: str) -> Recognizer:
-    """Return the recognizer of this process, with one thread: an engine has a process for every core."""
+    """Return the recognizer of this process, with one thread, since engines run one process per core."""
     key = (os.getpid(), model)
     if key not in _loaded:
         _make_cache_writable()
@@ -224,7 +225,7 @@ def _found_file(model: str) -> Path:
     if "pyspark" in sys.modules:
         from pyspark import SparkFiles
 
-        with suppress(Exception):  # where Spark is loaded but does not run, nothing was shipped
+        with suppress(Exception):  # if Spark is imported but not running, nothing was shipped
             shipped = Path(SparkFiles.get(path.name))
             if shipped.is_file():
                 return shipped
@@ -235,9 +236,9 @@ def _found_file(model: str) -> Path:
 
 
 def _make_cache_writable() -> None:
-    """Give compiled code a folder where there is none to write to: without, numba refuses to work at all.
+    """Set a folder for compiled code if the default is not writable: otherwise numba fails.
 
-    Nobody else can write to it, since what is in it is run; it is gone with the machine's temporary files.
+    Nobody else can write to it, since its content is executed; it disappears with the machine's temporary files.
     """
     if "numba" in sys.modules or os.environ.get("NUMBA_CACHE_DIR"):
         return

@@ -1,7 +1,7 @@
-"""The spaCy component ``hyperspan``: what its pipelines see of it.
+"""The spaCy component ``hyperspan``: its factory and helper functions.
 
-spaCy imports this module whenever a pipeline is made, so it loads nothing beyond spaCy itself; the model and everything
-compiled come with the first document.
+spaCy imports this module whenever a pipeline is created, so it loads nothing beyond spaCy itself; the model and
+compiled code are loaded with the first document.
 
 >>> import spacy  # doctest: +SKIP
 >>> nlp = spacy.blank("en")  # doctest: +SKIP
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["SPANS_KEY", "make_component", "make_mention_scorer", "mentions_of", "render", "set_mentions"]
 
 SPANS_KEY = "hyperspan"
-"""The group of ``doc.spans`` that holds the parts of mentions, unless the pipeline says otherwise."""
+"""The default group of ``doc.spans`` for the parts of mentions."""
 
 _SCORES = {
     "mentions_f": 1.0,
@@ -40,7 +40,7 @@ _SCORES = {
     "mentions_per_type": None,
 }
 
-# spaCy reads these annotations to check the configuration, so they are written as it understands them.
+# spaCy reads these annotations to validate the configuration, so they are in a form that it understands.
 
 
 @Language.factory(
@@ -70,23 +70,24 @@ def make_component(
     training: Dict[str, Any],  # noqa: UP006
     scorer: Optional[Callable],  # type: ignore[type-arg]  # noqa: UP045
 ) -> SpacyComponent:
-    """Make the component of a pipeline.
+    """Create the component for a pipeline.
 
     Parameters
     ----------
     nlp, name
-        The pipeline, and what the component is called in it.
+        The pipeline, and the component's name in it.
     model : str, optional
-        A file by ``hyperspan train`` or `Recognizer.save`; read when the first document comes. None if the component is
-        to be trained, or read from a pipeline's folder.
+        A model file written by ``hyperspan train`` or `Recognizer.save`; read with the first document. None if the
+        component is to be trained, or read from a pipeline's folder.
     spans_key : str
         The group of ``doc.spans`` to write to.
     words : {"spacy", "ours"}
-        Whose words the model sees: spaCy's tokens, or ours over ``doc.text``. Choose what it was trained on.
+        Which words the model sees: spaCy's tokens, or those of hyperspan's tokenizer over ``doc.text``. Choose what it
+        was trained on.
     decode : {"probable", "enough", "all"}, optional
-        As the model was trained, if not given.
+        The decoder; that of the model if not given.
     threshold : float, optional
-        As tuned, if not given.
+        The threshold; the tuned one if not given.
     set_ents : bool
         Also write mentions of one part that share no word with another to ``doc.ents``.
     training : dict
@@ -110,12 +111,12 @@ def make_component(
 
 @registry.scorers("hyperspan.mention_scorer.v1")
 def make_mention_scorer() -> Callable[..., dict[str, Any]]:
-    """Return a scorer that counts whole mentions; spaCy's own would count their parts."""
+    """Return a scorer that counts whole mentions; spaCy's own would count parts."""
     return mention_score
 
 
 def mention_score(examples: Iterable[Any], *, spans_key: str = SPANS_KEY, **_: Any) -> dict[str, Any]:
-    """Return precision, recall and F1 over the mentions of examples: type and all parts must be right."""
+    """Return precision, recall and F1 over the mentions of examples; type and all parts must be right."""
     from hyperspan.evaluation import evaluate
     from hyperspan.integrations.spacy_docs import as_document
     from hyperspan.text import split_sentences, tokenize
@@ -137,9 +138,9 @@ def mention_score(examples: Iterable[Any], *, spans_key: str = SPANS_KEY, **_: A
 
 
 def mentions_of(doc: Doc, spans_key: str = SPANS_KEY) -> tuple[Mention, ...]:
-    """Return the mentions of a Doc in tokens, put together from the spans of a group that share an id.
+    """Return the mentions of a Doc in token offsets, assembled from the spans of a group that share an id.
 
-    ``doc._.hyperspan`` gives those of the group ``"hyperspan"``.
+    ``doc._.hyperspan`` has those of the group ``"hyperspan"``.
     """
     from hyperspan.integrations.spacy_docs import read_mentions
 
@@ -147,7 +148,7 @@ def mentions_of(doc: Doc, spans_key: str = SPANS_KEY) -> tuple[Mention, ...]:
 
 
 def set_mentions(doc: Doc, mentions: Iterable[Mention], spans_key: str = SPANS_KEY) -> None:
-    """Write mentions, as token offsets, to a group of spans: every part a span, those of one mention under one id."""
+    """Write mentions in token offsets to a group of spans: one span per part, with the same id for one mention."""
     from hyperspan.integrations.spacy_docs import write_mentions
 
     write_mentions(doc, mentions, spans_key)

@@ -1,4 +1,4 @@
-"""The spaCy component itself: batches of Docs to mentions, training, and what is kept of it."""
+"""The implementation of the spaCy component: prediction in batches of Docs, training and serialization."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from hyperspan.text import as_sentences
 _LOG = logging.getLogger(__name__)
 
 _MODEL = "model"
-"""The file in the folder that a pipeline keeps for the component."""
+"""The model file in the component's folder of a pipeline."""
 
 
 class SpacyComponent(Pipe):
@@ -62,7 +62,7 @@ class SpacyComponent(Pipe):
 
     @property
     def recognizer(self) -> Recognizer:
-        """The recognizer, read from the file if it is not there yet."""
+        """The recognizer, read from the file on first use."""
         if self._recognizer is None:
             path = self.cfg["model"]
             if path is None:
@@ -75,9 +75,9 @@ class SpacyComponent(Pipe):
 
     @property
     def labels(self) -> tuple[str, ...]:
-        """The types of mentions; none before the model has been read.
+        """The types of mentions; empty before the model has been read.
 
-        spaCy asks while it reads a pipeline, when the file of the configuration may be on another machine.
+        spaCy uses this while reading a pipeline, when the configured file may be on another machine.
         """
         return () if self._recognizer is None else self._recognizer.types_
 
@@ -92,7 +92,7 @@ class SpacyComponent(Pipe):
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """Yield Docs with their mentions, found batch by batch."""
+        """Yield Docs with their mentions, processed in batches."""
         error_handler = self.get_error_handler()
         for docs in minibatch(stream, size=batch_size):
             try:
@@ -124,7 +124,7 @@ class SpacyComponent(Pipe):
             yield list(dict.fromkeys(self._in_tokens(doc, mention) for mention in document.mentions))
 
     def _in_tokens(self, doc: Doc, mention: Mention) -> Mention:
-        """Return a mention of the text in spaCy's tokens, widened to whole ones."""
+        """Convert a mention of the text to spaCy's tokens, widened to whole tokens."""
         spans = [doc.char_span(start, end, alignment_mode="expand") for start, end in mention.parts]
         is_same = all((span.start_char, span.end_char) == part for span, part in zip(spans, mention.parts, strict=True))
         if not is_same and not self._has_told:
@@ -133,7 +133,8 @@ class SpacyComponent(Pipe):
             theirs = " … ".join(span.text for span in spans)
             _LOG.warning(
                 "The mention %r does not end where spaCy's tokens do, and was widened to %r. Our words and spaCy's "
-                "differ there; it is said once. A model trained on spaCy's tokens (words='spacy') has no such cases.",
+                "differ there; this is reported once. A model trained on spaCy's tokens (words='spacy') has no such "
+                "cases.",
                 ours,
                 theirs,
             )
@@ -144,8 +145,8 @@ class SpacyComponent(Pipe):
     def initialize(self, get_examples: Callable[[], Iterable[Example]], *, nlp: Language | None = None) -> None:
         """Train on the mentions of examples, unless there is a model file.
 
-        ``nlp.initialize`` and ``spacy train`` call this. Gold mentions are the spans of the group, those of one mention
-        under one id; a span without an id is a mention of its own.
+        ``nlp.initialize`` and ``spacy train`` call this. Gold mentions are the spans of the group, with the same id for
+        one mention; a span without an id is a mention of its own.
 
         Raises
         ------
@@ -192,14 +193,14 @@ class SpacyComponent(Pipe):
             self.recognizer.save(folder / _MODEL)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> SpacyComponent:
-        """Read the model from the pipeline's folder: it takes the place of the file that the configuration names."""
+        """Read the model from the pipeline's folder; it replaces the configured file."""
         file = ensure_path(path) / _MODEL
         if file.is_file():
             self._recognizer = Recognizer.load(file, n_threads=1)
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """Return the model as bytes; none without a model."""
+        """Return the model as bytes; empty without a model."""
         with tempfile.TemporaryDirectory() as folder:
             self.to_disk(folder)
             file = Path(folder) / _MODEL
@@ -222,7 +223,7 @@ def _remade(name: str, cfg: dict[str, Any], scorer: Callable[..., dict[str, Any]
 
 
 def _set_ents(doc: Doc, mentions: Iterable[Mention]) -> None:
-    """Write mentions of one part to ``doc.ents``: the longest of those that overlap, in place of what was there."""
+    """Write mentions with one part to ``doc.ents``, replacing its content; of overlapping ones, the longest."""
     whole = [mention for mention in mentions if not mention.is_discontiguous]
     chosen = filter_spans([Span(doc, mention.start, mention.end, label=mention.type) for mention in whole])
     taken = {token for span in chosen for token in range(span.start, span.end)}

@@ -1,4 +1,4 @@
-"""A spaCy Doc as sentences or a document of ours, and its mentions as spans."""
+"""Convert spaCy Docs to sentences or documents, and mentions to spans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hyperspan.text import split_documents
 
 
 def write_mentions(doc: Doc, mentions: Iterable[Mention], key: str) -> None:
-    """Write mentions, as token offsets, to a group of spans; their probabilities go to its attribute ``scores``."""
+    """Write mentions in token offsets to a group of spans; their probabilities go to its attribute ``scores``."""
     spans, scores = [], []
     for number, mention in enumerate(in_order(mentions)):
         for start, end in mention.parts:
@@ -29,7 +29,7 @@ def write_mentions(doc: Doc, mentions: Iterable[Mention], key: str) -> None:
 
 
 def read_mentions(doc: Doc, key: str) -> tuple[Mention, ...]:
-    """Return the mentions of a group of spans, as token offsets; a span without an id is a mention of its own."""
+    """Return the mentions of a group of spans in token offsets; a span without an id is a mention of its own."""
     if key not in doc.spans:
         return ()
     group = doc.spans[key]
@@ -46,7 +46,7 @@ def read_mentions(doc: Doc, key: str) -> tuple[Mention, ...]:
 
 
 def as_document(doc: Doc, key: str, *, doc_id: str = "") -> Document:
-    """Return the text of a Doc with its mentions as characters."""
+    """Return the text of a Doc with its mentions in character offsets."""
     mentions: dict[Mention, None] = {}
     for mention in read_mentions(doc, key):
         spans = [(doc[start].idx, doc[end - 1].idx + len(doc[end - 1])) for start, end in mention.parts]
@@ -55,34 +55,34 @@ def as_document(doc: Doc, key: str, *, doc_id: str = "") -> Document:
 
 
 def as_sentences(doc: Doc, key: str) -> list[Sentence]:
-    """Return the sentences of a Doc, as spaCy has them or else as we split the text, with their mentions."""
+    """Return the sentences of a Doc with their mentions: spaCy's sentences if it has any, otherwise ours."""
     (cut,) = cut_docs([doc])
     return cut.with_mentions(read_mentions(doc, key))[0]
 
 
 @dataclass(frozen=True)
 class CutDoc:
-    """A Doc cut into sentences of words that are its tokens, less white space.
+    """A Doc split into sentences, whose words are its tokens without white space.
 
     Attributes
     ----------
     sentences : list of Sentence
         Without mentions.
     tokens : list of list of int
-        Which token of the Doc each word is.
+        The index of each word's token in the Doc.
     """
 
     sentences: list[Sentence]
     tokens: list[list[int]]
 
     def in_doc(self, mention: Mention, number: int) -> Mention:
-        """Return a mention of a sentence as token offsets of the Doc."""
+        """Convert a mention of a sentence to token offsets of the Doc."""
         places = self.tokens[number]
         spans = [(places[start], places[end - 1] + 1) for start, end in mention.parts]
         return Mention.of(mention.type, spans, prob=mention.prob)
 
     def with_mentions(self, mentions: Iterable[Mention]) -> tuple[list[Sentence], list[Mention]]:
-        """Return the sentences with the mentions of the Doc, and the mentions that lie in several or in no words."""
+        """Return the sentences with the Doc's mentions, and the mentions that cross sentences or cover no words."""
         starts = [places[0] for places in self.tokens]
         of_sentence: list[dict[Mention, None]] = [{} for _ in self.sentences]
         lost = []
@@ -100,9 +100,9 @@ class CutDoc:
 
 
 def cut_docs(docs: Sequence[Doc]) -> list[CutDoc]:
-    """Cut Docs into sentences: where spaCy has them, else where we split the text.
+    """Split Docs into sentences: spaCy's if it has any, otherwise ours.
 
-    Sections and kinds of notes are found in the text by us, as in training.
+    Sections and note types are found by our own rules, as in training.
     """
     ours = split_documents([Document("", doc.text) for doc in docs], compiled=True)
     return [_cut(doc, sentences) for doc, sentences in zip(docs, ours, strict=True)]

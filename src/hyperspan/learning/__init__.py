@@ -1,4 +1,4 @@
-"""Learn weights from annotated sentences: which weights there are, the objective, and the search for its optimum."""
+"""Train linear weights on annotated sentences: the parameters, the objective, and its optimisation."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -39,6 +39,6 @@ _LAZY = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:  # brings compiled code that only training needs, so it is loaded when it is asked for
+    if name in _LAZY:  # imports compiled code that only training needs, so it is loaded on first use
         return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,19 +1,18 @@
-"""Feature groups: lists of rows that come together at many words, summed once for all of them.
+"""Feature groups: lists of rows that occur together at many words, summed once for all of them.
 
-Much of what is known of a word depends on one word only, itself or a neighbour (its prefixes, suffixes, shape …), so
-the same list of rows comes back wherever that word does. Each list that comes back becomes a group. A word then has a
-few groups and the rows that are its own: the matrix of words and rows is written as a product of two, which together
-have a third of the entries.
+Many features depend on a single word, the current one or a neighbour (its prefixes, suffixes, shape …), so the same
+list of rows recurs wherever that word does. Each recurring list becomes a group. A word then has a few groups and some
+rows of its own: the matrix of words and rows becomes a product of two, which together have a third of the entries.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.learning.sparse import Lists, is_same_kernel, scatter_kernel
 
 
@@ -25,7 +24,7 @@ class Grouped(NamedTuple):
     groups : Lists
         The groups of each word.
     rows : Lists
-        The rows of each word that are in none of them.
+        The rows of each word that are in none of its groups.
     of_group : Lists
         The rows of each group.
     """
@@ -36,14 +35,14 @@ class Grouped(NamedTuple):
 
 
 def group_rows(words: Lists, group_key: NDArray[np.int32]) -> Grouped:
-    """Group rows that come together at two words or more.
+    """Group rows that occur together at two words or more.
 
     Parameters
     ----------
     words : Lists
         The rows of each word.
     group_key : int32 array of shape (n_rows,)
-        What each row looks at: only rows with the same key are grouped.
+        The group key of each row: only rows with the same key are grouped.
 
     Examples
     --------
@@ -53,7 +52,7 @@ def group_rows(words: Lists, group_key: NDArray[np.int32]) -> Grouped:
     (array([0, 1], dtype=int32), array([0, 0], dtype=int32), array([2, 3, 4, 3], dtype=int32))
     """
     n_group_keys = max(1, int(group_key.max(initial=0)) + 1)
-    shape = words.n_lists, n_group_keys  # the largest arrays here: there are as few of them, and as small, as can be
+    shape = words.n_lists, n_group_keys  # the largest arrays here, so there are as few of them as possible
     by_group_key = np.empty(len(words.item), dtype=np.int32)
     starts = np.empty(shape, dtype=np.int32 if len(words.item) < 1 << 31 else np.int64)
     sizes = np.zeros(shape, dtype=np.int32)
@@ -62,7 +61,7 @@ def group_rows(words: Lists, group_key: NDArray[np.int32]) -> Grouped:
     for number in range(n_group_keys):
         several = np.flatnonzero(sizes[:, number] > 1)
         keys = np.empty(len(several), dtype=np.uint64)
-        with np.errstate(over="ignore"):  # for runs without the compiler: sums are meant to wrap around
+        with np.errstate(over="ignore"):  # without the compiler, NumPy would warn: sums are meant to wrap around
             keys_kernel(by_group_key, starts[:, number], sizes[:, number], several, keys)
         _, first, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
         comes_back = counts[inverse] > 1
@@ -77,9 +76,9 @@ def _collect(
     sizes: NDArray[np.int32],
     first_word: NDArray[np.int32],
 ) -> Grouped:
-    """Make the three lists, given the word whose list of a group key each word shares, or -1.
+    """Make the three lists, given for each word and group key the word whose list it shares, or -1.
 
-    ``sizes`` and ``first_word`` are used up.
+    ``sizes`` and ``first_word`` are overwritten.
     """
     is_grouped = first_word >= 0
     leader_word, leader_group_key = np.nonzero(first_word == np.arange(len(first_word), dtype=np.int32)[:, None])
@@ -94,7 +93,7 @@ def _collect(
 
 
 def _room(sizes: NDArray[Any]) -> Lists:
-    """Return lists of some sizes, to be filled in."""
+    """Return uninitialised lists of given sizes."""
     first = _offsets(sizes)
     return Lists(first, np.empty(first[-1], dtype=np.int32))
 
@@ -105,17 +104,17 @@ def _offsets(sizes: NDArray[Any]) -> NDArray[np.int64]:
     return first
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def cut_kernel(item, starts, first, cut):
-    """Copy pieces behind one another."""
+    """Concatenate pieces."""
     for number in range(starts.shape[0]):
         for place in range(first[number + 1] - first[number]):
             cut[first[number] + place] = item[starts[number] + place]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def group_key_kernel(first, item, group_key, by_group_key, starts, sizes):
-    """Sort the rows of each word by group key; say where those of each begin and how many there are."""
+    """Sort the rows of each word by group key; write where those of each key begin and how many there are."""
     for word in range(first.shape[0] - 1):
         for place in range(first[word], first[word + 1]):
             sizes[word, group_key[item[place]]] += 1
@@ -131,9 +130,9 @@ def group_key_kernel(first, item, group_key, by_group_key, starts, sizes):
             starts[word, number] -= sizes[word, number]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def keys_kernel(item, starts, sizes, words, keys):
-    """Fill in a key for the list of each of some words: scattered bits of its rows, the same for the same list."""
+    """Fill in a hash of the list of each given word: equal for equal lists."""
     for number in range(words.shape[0]):
         start = starts[words[number]]
         key = np.uint64(0)
@@ -142,22 +141,22 @@ def keys_kernel(item, starts, sizes, words, keys):
         keys[number] = key
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def number_kernel(first_word):
-    """Put in place of the first word with each list the number of that list, in the order of words and group keys."""
+    """Replace the first word with each list by the number of that list, in the order of words and group keys."""
     n_groups = 0
     for word in range(first_word.shape[0]):
         for number in range(first_word.shape[1]):
             if first_word[word, number] == word:
                 first_word[word, number] = n_groups
                 n_groups += 1
-            elif first_word[word, number] >= 0:  # an earlier word, at which the number stands already
+            elif first_word[word, number] >= 0:  # an earlier word, which already has the number
                 first_word[word, number] = first_word[first_word[word, number], number]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def ungrouped_kernel(item, starts, sizes, left):
-    """Copy what is left of the rows of words behind one another."""
+    """Concatenate the ungrouped rows of words."""
     at = 0
     for word in range(starts.shape[0]):
         for number in range(starts.shape[1]):
@@ -166,9 +165,9 @@ def ungrouped_kernel(item, starts, sizes, left):
                 at += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def check_kernel(item, starts, sizes, first_word):
-    """Undo what equal keys suggested where the lists themselves differ, and where then only the first word is left."""
+    """Undo matches of equal hashes whose lists differ, and groups that then have only their first word."""
     for word in range(starts.shape[0]):
         for number in range(starts.shape[1]):
             other = first_word[word, number]

@@ -1,11 +1,11 @@
-"""From the weights of features to the scores of words, and from residuals at words to the gradient by the weights.
+"""Compute the scores of words from the weights of features, and the gradient by the weights from residuals at words.
 
-An evaluation has four stages: the scores of feature groups; the scores of words, range by range, and the residuals
-(empirical minus expected counts) that somebody finds there; these residuals summed for groups; and the gradient of each
-row from the residuals of its words and groups. Every number is made by one thread in a fixed order, so the result is
-the same whatever the number of threads.
+An evaluation has four steps: the scores of feature groups; the scores of words, range by range, for which the caller
+computes residuals (empirical minus expected counts); the sums of these residuals for groups; and the gradient of each
+row from the residuals of its words and groups. Every number is computed by one thread in a fixed order, so the result
+does not depend on the number of threads.
 
-Nothing here depends on what a word is: `hyperspan.learning.segment_objective` has whole spans in their place.
+Nothing here depends on what a word is: `hyperspan.learning.segment_objective` uses whole spans instead.
 """
 
 from __future__ import annotations
@@ -32,33 +32,35 @@ from hyperspan.structures.structure import Labels
 from hyperspan.threads import run
 
 N_TASKS = 16
-"""Into how many pieces of about equal work rows and groups are cut, for threads to take."""
+"""Into how many pieces of about equal work rows and groups are split for the threads."""
 
 
 class FeatureScores:
     """The scores of words under changing weights, and the gradient.
 
-    Its weights are those of a model, scaled. Those of a row of several features are multiplied by the root of how many
-    they are, so that the row counts as much in the penalty as its features would. And each is divided by a diagonal
-    *preconditioner*, about the inverse third root of how steep the objective is along it: a weight that many words
-    depend on must be set more finely than one for a single word, and a search takes a third of the steps where all are
-    about as steep. `to_model` and `of_model` go from one to the other.
+    Its weights are the scaled weights of a model. Those of a row of m features are multiplied by √m, so that the row
+    counts as much in the penalty as its features would. And each is divided by a diagonal *preconditioner*, about the
+    inverse cube root of the curvature of the objective along it: a weight that affects many words needs finer steps
+    than one for a single word, and the search takes a third of the iterations if all curvatures are similar. `to_model`
+    and `of_model` convert between the two.
 
     Parameters
     ----------
     labels : Labels
     features : FeatureBlock
-        Of the words that the parameters were chosen for.
+        The features of the words that the parameters were chosen for.
     gold_label : integer array of shape (n_edges,)
         The label of every gold edge.
     parameters : Parameters
     group_key : int32 array of shape (n_features,), optional
-        What each feature looks at: features of the same key that come together at many words are summed once.
+        The group key of each feature: features with the same key that occur together at many words are summed once.
+    words_of_label : float64 array of shape (n_labels,), optional
+        How many words have a label together, so that their scores are added up; 1 if not given.
     n_threads : int
         The result does not depend on it.
     dtype : float32 or float64
-        How scores and counts are kept between the stages; sums are in double precision in any case. What must come
-        from memory takes most of the time, and single precision is half of it.
+        The precision of scores and counts between the steps; sums are always in double precision. Memory traffic takes
+        most of the time, and single precision halves it.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class FeatureScores:
         parameters: Parameters,
         *,
         group_key: NDArray[np.int32] | None = None,
+        words_of_label: NDArray[np.float64] | None = None,
         n_threads: int = 2,
         dtype: type[np.float32 | np.float64] = np.float32,
     ) -> None:
@@ -82,6 +85,11 @@ class FeatureScores:
         self._pairs = pairs = Pairs.of_columns(parameters.first_pair, column_of_label[parameters.pair_label], n_columns)
         self._scale = np.sqrt(n_features_of_row.astype(np.float64))
         self._preconditioner = _preconditioner(features, gold_label, parameters)
+        if words_of_label is not None:
+            # A step along such a weight moves a score by as many words: without this, long parts and gaps of rare types
+            # become certain after the first step, and the line search goes on in tiny ones.
+            n_words = np.concatenate([words_of_label, words_of_label[parameters.pair_label]])
+            self._preconditioner /= np.sqrt(n_words).astype(np.float32)
         self._scaled = np.zeros(len(pairs.column), dtype)
         self._grouped = group_rows(*_rows_of_words(features, parameters, group_key))
         self._place_of_use = pairs.place[self._grouped.rows.item]
@@ -100,13 +108,13 @@ class FeatureScores:
         self._set_shared(np.zeros(parameters.n_weights))
 
     def to_model(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the weights that a model has for each feature."""
+        """Convert these weights to those of a model."""
         model = self._preconditioner * weights
         model[self.parameters.n_shared :] /= np.repeat(self._scale, np.diff(self.parameters.first_pair))
         return model
 
     def of_model(self, model: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return these weights for those of a model."""
+        """Convert the weights of a model to these weights."""
         weights = model / self._preconditioner
         weights[self.parameters.n_shared :] *= np.repeat(self._scale, np.diff(self.parameters.first_pair))
         return weights
@@ -117,7 +125,7 @@ class FeatureScores:
         self._bias, self.transitions, _ = self.parameters.split(self._shared_weight, self.labels.weightless_labels)
 
     def use(self, weights: NDArray[np.float64]) -> float:
-        """Take new weights, and return the sum of their squares as the penalty counts it."""
+        """Set new weights, and return the sum of their squares as it counts in the penalty."""
         n_shared, grouped, pairs = self.parameters.n_shared, self._grouped, self._pairs
         pair_preconditioner, pair_weight = self._preconditioner[n_shared:], weights[n_shared:]
         self._set_shared(weights)
@@ -135,7 +143,7 @@ class FeatureScores:
         return float(dot_kernel(self._shared_weight, self._shared_weight) + sum(squares))
 
     def scores(self, first: int, last: int) -> NDArray[np.float64]:
-        """Return the scores of the words from first to last, of shape (n_words, n_labels)."""
+        """Return the scores of the words from ``first`` to ``last``, of shape (n_words, n_labels)."""
         scores, grouped = np.empty((last - first, self.parameters.n_labels)), self._grouped
         word_scores_kernel(
             self._pairs,
@@ -154,7 +162,7 @@ class FeatureScores:
         return scores
 
     def keep(self, gradient: NDArray[np.float64], first: int, last: int) -> NDArray[np.float64]:
-        """Keep the residuals at words, given the gradient by their scores, and return them summed by label."""
+        """Store the residuals at words, given the gradient by their scores, and return them summed by label."""
         by_label = np.zeros(self.parameters.n_labels)
         width = self._pairs.width
         residual_kernel(self.parameters.dense_label, width, gradient, first, last, self._residual, by_label)
@@ -167,9 +175,9 @@ class FeatureScores:
         by_label: list[NDArray[np.float64]],
         by_transition: list[NDArray[np.float64]],
     ) -> NDArray[np.float64]:
-        """Return the gradient by the weights in use, penalty included, when the residuals of all words are kept.
+        """Return the gradient by the current weights with the penalty, once the residuals of all words are stored.
 
-        ``by_label`` are what `keep` returned, and ``by_transition`` are gradients by the transitions.
+        ``by_label`` is what `keep` returned, and ``by_transition`` are gradients by the transitions.
         """
         n_labels, n_shared, pairs = self.parameters.n_labels, self.parameters.n_shared, self._pairs
         pair_preconditioner, pair_weight = self._preconditioner[n_shared:], weights[n_shared:]
@@ -208,15 +216,15 @@ class FeatureScores:
 
 
 def steepness(n_words: int, gold_label: NDArray[np.int32], n_labels: int) -> NDArray[np.float64]:
-    """Return how much each label varies in the gold, over all words."""
+    """Return the variance of each label in the gold data, over all words."""
     share = np.minimum(np.bincount(gold_label, minlength=n_labels) / max(1, n_words), 1.0)
     return n_words * share * (1.0 - share)
 
 
 def preconditioner_of(steep: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Return about the inverse third root of how steep the objective is along each weight, the penalty's part included.
+    """Return about the inverse cube root of the objective's curvature along each weight, including the penalty.
 
-    The square root, which would make all equally steep, takes rare features too far at first.
+    The square root, which would make all curvatures equal, takes rare features too far at first.
     """
     return np.cbrt(1.0 / (2.0 + steep)).astype(np.float32)
 
@@ -224,7 +232,7 @@ def preconditioner_of(steep: NDArray[np.float64]) -> NDArray[np.float32]:
 def _preconditioner(
     features: FeatureBlock, gold_label: NDArray[np.int32], parameters: Parameters
 ) -> NDArray[np.float32]:
-    """Return the preconditioner: for every word with a feature it counts how much its label varies in the gold."""
+    """Return the preconditioner: the variance of a label in the gold data counts for every word with a feature."""
     n_words = features.n_tokens
     share = np.minimum(np.bincount(gold_label, minlength=parameters.n_labels) / max(1, n_words), 1.0)
     varies = share * (1.0 - share)
@@ -242,7 +250,7 @@ def _preconditioner(
 def _rows_of_words(
     features: FeatureBlock, parameters: Parameters, group_key: NDArray[np.int32] | None
 ) -> tuple[Lists, NDArray[np.int32]]:
-    """Return the rows of each word, each once, and the group key of each row; without keys every row has the same."""
+    """Return the distinct rows of each word, and the group key of each row; without keys all rows have the same."""
     row_of_feature, n_features = parameters.row_of_feature, len(parameters.row_of_feature)
     row_of_first = np.full(n_features, -1, dtype=np.int32)
     row_of_first[first_of_rows(row_of_feature)] = np.arange(parameters.n_rows)
@@ -254,7 +262,7 @@ def _rows_of_words(
 
 
 def _tasks(work: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return borders that cut things into pieces of about equal work."""
+    """Return the boundaries of pieces of about equal work."""
     total = np.cumsum(work)
     shares = np.arange(1, N_TASKS) * (total[-1] / N_TASKS if len(total) else 0.0)
     return np.concatenate([[0], np.searchsorted(total, shares), [len(work)]])

@@ -1,20 +1,20 @@
 """The kernels of an evaluation of the objective: from weights to scores, and from residuals to the gradient.
 
-What is added up most often is a row of numbers, one for each column (a place in ``dense_label``). Such rows stand in
-memory padded to whole blocks, and blocks are added in loops whose length is known when they are compiled: so the
-compiler makes a few instructions of each. Slices stand where places would do, because it uses vectors where it need not
-ask whether an index is negative. What is done for every row of a word is written out where it is done: a function
-of its own would count references to the arrays it is given, which takes longer than the work.
+The most frequent operation adds a row of numbers, one for each column (an index into ``dense_label``). Such rows are
+padded to whole blocks in memory, and blocks are added in loops of constant length, which compile to a few instructions.
+Slices are used instead of indices because the compiler then vectorises without checks for negative indices. The work
+for every row of a word is written inline: a function would count references to its array arguments, which takes longer
+than the work.
 """
 
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import inlined, kernel
 from hyperspan.compiled.prefetch import AHEAD, prefetch, prefetch_numbers
 
 BLOCK = 8
@@ -22,16 +22,16 @@ BLOCK = 8
 
 
 class Pairs(NamedTuple):
-    """The pairs as kernels read them: by row and column, which is a place in ``dense_label``.
+    """The pairs in the form for kernels: by row and column, an index into ``dense_label``.
 
     Attributes
     ----------
     first : int64 array of shape (n_rows + 1,)
-        Where the weights of each row's pairs stand.
+        Where the weights of each row's pairs begin.
     place : int64 array of shape (n_rows,)
-        Where they stand in padded arrays: rows with all columns take whole blocks there.
+        Where they begin in padded arrays, in which rows with all columns take whole blocks.
     column : integer array
-        Padded.
+        The column of each pair, padded.
     n_columns : int
     width : int
         The same, padded to whole blocks.
@@ -45,7 +45,7 @@ class Pairs(NamedTuple):
 
     @classmethod
     def of_columns(cls, first: NDArray[np.int64], column: NDArray[Any], n_columns: int) -> Pairs:
-        """Lay out pairs, given by the column of each."""
+        """Lay out pairs, given the column of each."""
         width = -(-n_columns // BLOCK) * BLOCK
         n_pairs = np.diff(first)
         border = np.concatenate([[0], np.cumsum(np.where(n_pairs == n_columns, width, n_pairs))])
@@ -54,7 +54,7 @@ class Pairs(NamedTuple):
         return cls(first, border[:-1], padded, n_columns, width)
 
 
-@numba.njit(nogil=True, cache=True, inline="always")
+@inlined
 def add_blocks_kernel(source, place, width, sums):
     """Add a padded row of numbers to sums."""
     for block in range(0, width, BLOCK):
@@ -63,9 +63,9 @@ def add_blocks_kernel(source, place, width, sums):
             of_block[number] += numbers[number]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def scale_kernel(pairs, scale, preconditioner, begin, end, weight, scaled):
-    """Fill in what the pairs of rows add to scores, and return the sum of their squares as the penalty counts it."""
+    """Fill in what the pairs of rows add to scores, and return the sum of their squares as it counts in the penalty."""
     total = 0.0
     for row in range(begin, end):
         first, last = pairs.first[row], pairs.first[row + 1]
@@ -78,7 +78,7 @@ def scale_kernel(pairs, scale, preconditioner, begin, end, weight, scaled):
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def group_scores_kernel(pairs, scaled, first_row, row_of, begin, end, group_scores):
     """Fill rows of ``group_scores``, padded and one after another, with the sums of the groups' rows."""
     first_pair, first_place, column, n_columns, width = pairs
@@ -98,7 +98,7 @@ def group_scores_kernel(pairs, scaled, first_row, row_of, begin, end, group_scor
             of_group[number] = scores[number]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def word_scores_kernel(
     pairs,
     scaled,
@@ -116,7 +116,7 @@ def word_scores_kernel(
 ):
     """Fill rows of ``scores`` for the words from begin to end: biases, the sums of groups, the weights of rows.
 
-    Of each row of a word, ``place_of`` says where its pairs begin and ``size_of`` how many there are.
+    For each row of a word, ``place_of`` says where its pairs begin, and ``size_of`` how many there are.
     """
     column, n_columns, width = pairs.column, pairs.n_columns, pairs.width
     n_groups, n_rows = first_group[end], first_row[end]
@@ -144,9 +144,9 @@ def word_scores_kernel(
             row[label_of[number]] += by_column[number]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def residual_kernel(label_of, width, gradient, begin, end, residual, by_label):
-    """Keep the residuals (empirical minus expected counts) by word and column, and add them up by label.
+    """Store the residuals (empirical minus expected counts) by word and column, and sum them by label.
 
     ``gradient`` (n_words, n_labels) is that of the negative log-likelihood by the scores: expected minus empirical.
     """
@@ -159,7 +159,7 @@ def residual_kernel(label_of, width, gradient, begin, end, residual, by_label):
             of_word[column] = -row[label_of[column]]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def group_residuals_kernel(width, first_word, word_of, residual, begin, end, group_residual):
     """Fill rows of ``group_residual`` with the sums of the residuals of the groups' words."""
     n_places = first_word[end]
@@ -175,7 +175,7 @@ def group_residuals_kernel(width, first_word, word_of, residual, begin, end, gro
             of_group[number] = total[number]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def row_gradient_kernel(
     pairs,
     scale,

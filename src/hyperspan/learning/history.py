@@ -1,20 +1,20 @@
-"""What L-BFGS remembers of its steps, and the direction it makes of that.
+"""The history of L-BFGS, and the search direction computed from it.
 
-The two-loop recursion only ever multiplies remembered vectors and the gradient with each other, and adds them up. So
-the products are kept in a small table, the recursion runs on it, and the long vectors are read twice an iteration only:
-for the new products, and for the sum that is the direction.
+The two-loop recursion only needs dot products of the stored vectors and the gradient, and a linear combination of them.
+So the dot products are kept in a small table, the recursion runs on it, and the long vectors are read only twice per
+iteration: for the new products, and for the linear combination that is the direction.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.learning.vectors import BLOCK, run_pieces
 
 HISTORY = 6
-"""How many steps are remembered, in single precision: they only shape the direction, and take most memory."""
+"""How many steps are stored, in single precision: they only shape the direction, and take the most memory."""
 
 _LEAST_CURVATURE = 1e-10
 
@@ -27,11 +27,11 @@ class History:
     Parameters
     ----------
     rows : float32 array of shape (2 * (HISTORY + 1), n_weights)
-        A step and the change of the gradient after it, one after the other, in a ring; one place is for the next.
+        Steps and changes of the gradient, alternating, in a ring buffer with one free place.
     products : float64 array of shape (2 * (HISTORY + 1), 2 * (HISTORY + 1))
         Their dot products.
     n_steps : int
-        How many were ever remembered.
+        How many steps were ever stored.
     """
 
     def __init__(self, rows: NDArray[np.float32], products: Vector, n_steps: int = 0) -> None:
@@ -41,18 +41,18 @@ class History:
 
     @classmethod
     def of_nothing(cls, n_weights: int) -> History:
-        """Remember nothing yet."""
+        """Return an empty history."""
         n_rows = 2 * (HISTORY + 1)
         return cls(np.zeros((n_rows, n_weights), dtype=np.float32), np.zeros((n_rows, n_rows)))
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Clear the history."""
         self.n_steps = 0
 
     def remember(
         self, weights: Vector, new_weights: Vector, gradient: Vector, new_gradient: Vector, n_threads: int = 1
     ) -> None:
-        """Remember a step and how it changed the gradient, unless that tells nothing."""
+        """Store a step and the change of the gradient, unless the curvature along it is too small."""
         here = 2 * (self.n_steps % (HISTORY + 1))
 
         def work(begin: int, end: int) -> Vector:
@@ -67,7 +67,7 @@ class History:
             self.n_steps += 1
 
     def direction(self, gradient: Vector, n_threads: int = 1) -> Vector:
-        """Return the direction in which to go: downhill, bent by what is remembered."""
+        """Return the search direction: downhill, corrected by the history."""
         if not self.n_steps:
             return -gradient
 
@@ -87,7 +87,7 @@ class History:
         return direction
 
     def _recursion(self, by_gradient: Vector) -> tuple[Vector, float]:
-        """Run the two loops; returns the shares of the remembered vectors and of the gradient in the direction."""
+        """Run the two loops; return the coefficients of the stored vectors and of the gradient in the direction."""
         newest_first = [2 * (number % (HISTORY + 1)) for number in range(self.n_steps - 1, -1, -1)[:HISTORY]]
         shares, of_gradient = np.zeros(len(self.rows)), -1.0
         taken = {}
@@ -106,12 +106,12 @@ class History:
         return shares, of_gradient
 
 
-# Slices, because the compiler uses vectors where it need not ask whether an index is negative.
+# Slices, because the compiler then vectorises without checks for negative indices.
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def remember_kernel(rows, here, weights, new_weights, gradient, new_gradient, begin, end, products):
-    """Write a step and the change along it to their rows, and add up their products with all rows."""
+    """Write a step and the change of the gradient to their rows, and compute their dot products with all rows."""
     for first in range(begin, end, BLOCK):
         last = min(end, first + BLOCK)
         steps, changes = rows[here, first:last], rows[here + 1, first:last]
@@ -128,9 +128,9 @@ def remember_kernel(rows, here, weights, new_weights, gradient, new_gradient, be
             products[1, row] += by_change
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def products_kernel(rows, vector, begin, end, products):
-    """Add up the products of a vector with all rows."""
+    """Compute the dot products of a vector with all rows."""
     for first in range(begin, end, BLOCK):
         last = min(end, first + BLOCK)
         piece = vector[first:last]
@@ -142,9 +142,9 @@ def products_kernel(rows, vector, begin, end, products):
             products[row] += total
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def combine_kernel(rows, shares, vector, of_vector, begin, end, combined):
-    """Fill in the sum of all rows and a vector, each times its share."""
+    """Fill in a linear combination of all rows and a vector."""
     for first in range(begin, end, BLOCK):
         last = min(end, first + BLOCK)
         piece, sums = vector[first:last], combined[first:last]

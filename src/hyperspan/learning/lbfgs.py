@@ -1,6 +1,6 @@
-"""L-BFGS with a state that can be saved: SciPy's own cannot be stopped in the middle and taken up again.
+"""L-BFGS with a state that can be saved: SciPy's own cannot be stopped and resumed.
 
-Directions by the two-loop recursion (see `history`), steps by SciPy's Wolfe line search.
+Directions come from the two-loop recursion (see `history`), step lengths from SciPy's Wolfe line search.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Vector = NDArray[np.float64]
 Function = Callable[[Vector], tuple[float, Vector]]
 
 PERIOD = 10
-"""Over how many iterations the objective must have fallen by the tolerance for the search to go on."""
+"""The number of iterations over which the objective must decrease by the tolerance for the search to continue."""
 
 
 @dataclass
 class State:
-    """Where a search stands: all that is needed to go on as if nothing had happened."""
+    """The state of a search: all that is needed to resume it exactly."""
 
     weights: Vector
     value: float = 0.0
@@ -56,7 +56,7 @@ class State:
 
     @classmethod
     def of_arrays(cls, numbers: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> State:
-        """Return the state that `to_arrays` gave."""
+        """Restore a state from what `to_arrays` returned."""
         rest = dict(numbers)
         n_steps = rest.pop("n_steps")
         has_steps = "remembered" in arrays
@@ -84,13 +84,13 @@ def minimise(
     function : callable
         Returns the value to minimise and its gradient.
     state : State
-        A new one with the weights to start from, or one that was saved.
+        A new state with the initial weights, or a saved one.
     max_iterations : int
-        Counted from the very beginning, also after a restart.
+        The most iterations, counted from the very beginning even after a restart.
     tolerance : float
-        Stop when the value has fallen by less than this share over `PERIOD` iterations.
+        Stop when the value has decreased by less than this share over `PERIOD` iterations.
     gradient_tolerance : float
-        Stop when the gradient's length is at most this share of the weights' length (or of 1, if that is greater).
+        Stop when the gradient's norm is at most this share of the weights' norm (or of 1, if that is greater).
     n_threads : int
         The result does not depend on it.
 
@@ -134,7 +134,7 @@ def _reason_to_stop(state: State, max_iterations: int, tolerance: float, gradien
 def _step(state: State, function: Function, n_threads: int) -> None:
     history = state.history = state.history or History.of_nothing(len(state.weights))
     line = _search(state, history, function, n_threads)
-    if line is None and history.n_steps:  # what is remembered led nowhere: once more, straight downhill
+    if line is None and history.n_steps:  # the history gave a bad direction: try steepest descent
         history.forget()
         line = _search(state, history, function, n_threads)
     if line is None:
@@ -149,16 +149,16 @@ def _step(state: State, function: Function, n_threads: int) -> None:
 
 
 def _search(state: State, history: History, function: Function, n_threads: int) -> _Line | None:
-    """Look along the direction for a step that fulfils the Wolfe conditions."""
-    from scipy.optimize import line_search  # takes long to load, and only training needs it
+    """Search along the direction for a step that satisfies the Wolfe conditions."""
+    from scipy.optimize import line_search  # slow to load, and only training needs it
 
     line = _Line(state, function, history.direction(state.gradient, n_threads), n_threads)
     previous = state.previous_value
-    if not history.n_steps:  # so that the first step is about as long as one unit
+    if not history.n_steps:  # so that the first step has about unit length
         previous = state.value + math.sqrt(dot_kernel(state.gradient, state.gradient)) / 2.0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # SciPy warns where we say so ourselves
-        # SciPy sees a function of one number, the length of the step: vectors stay with us.
+        warnings.simplefilter("ignore")  # we report failures ourselves
+        # SciPy only sees a function of one number, the step length; the vectors stay here.
         length, *_ = line_search(
             line.value_at, line.slope_at, np.zeros(1), np.ones(1), line.slope_at(np.zeros(1)), state.value, previous
         )
@@ -169,7 +169,7 @@ def _search(state: State, history: History, function: Function, n_threads: int) 
 
 
 class _Line:
-    """The function along a direction: value and slope are worked out together, once for each length asked for."""
+    """The function along a direction: value and slope are computed together, once for each step length."""
 
     def __init__(self, state: State, function: Function, direction: Vector, n_threads: int) -> None:
         self.weights, self.value, self.gradient = state.weights, state.value, state.gradient

@@ -1,4 +1,4 @@
-"""The objective, written to be read: what `Objective` computes, with a dictionary of weights and no gradient."""
+"""The readable reference implementation of `Objective`: a dictionary of weights, and no gradient."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def scores_reference(
     ----------
     structure : Structure
     words : sequence of sequences of int
-        The features of each word; one that is there twice counts twice.
+        The features of each word; a repeated feature counts repeatedly.
     weights : mapping
-        A weight that is not in it is zero.
+        Missing weights are zero.
     prior : sequence of float, optional
-        What is added to the score of each label.
+        Added to the score of each label.
     """
     scores = []
     for features in words:

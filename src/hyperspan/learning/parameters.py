@@ -1,18 +1,18 @@
-"""Which weights exist: pairs of a row of features and an edge label, in flat arrays.
+"""Choose the parameters: which pairs of a row of features and an edge label have a weight.
 
-Features that the training data cannot tell apart share a row (see `duplicates`). A pair has a weight if it occurs in
-the gold encodings, if its features are frequent and the label occurs at all, or if the label is the start of a mention:
-so that every feature can also speak against it. The choice of T between its two edges needs only one score, so "no
-mention starts here" has no weights: it scores zero. Every label has a bias besides, and every pair of tags a transition
-where the structure has such.
+Duplicate features share a row (see `duplicates`). A pair has a weight if it occurs in the gold encodings, if its
+features are frequent and the label occurs at all, or if the label is the start of a mention, so that every feature can
+also be evidence against a mention. The choice of T between its two edges needs only one score, so "no mention starts
+here" has no weights: it scores zero. In addition, every label has a bias, and every pair of tags a transition if the
+structure has transitions.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.features import FeatureBlock
 from hyperspan.inference import Gold
 from hyperspan.learning.duplicates import find_duplicates
@@ -23,7 +23,7 @@ FREQUENT = 10
 """How often a feature must occur to have weights for all labels that occur."""
 
 EVERY_START = 1
-"""How often a feature must occur to have weights for the start of a mention of every type: evidence against it too."""
+"""How often a feature must occur to have weights for the start of a mention of every type, as evidence against it."""
 
 _UNSEEN = 0.5
 
@@ -44,15 +44,15 @@ def choose_parameters(
     ----------
     structure : Labels
     features : FeatureBlock
-        Of the training sentences.
+        The features of the training sentences.
     gold : Gold
-        Of the same sentences.
+        The gold of the same sentences.
     n_features : int
         How many features there are.
     frequent : int
-        Features that occur at least so often have weights for every label that occurs in the gold encodings.
+        Features that occur at least this often have weights for every label that occurs in the gold encodings.
     every_start : int
-        Features that occur at least so often have weights for every start of a mention that occurs there.
+        Features that occur at least this often have weights for every start of a mention that occurs there.
     base_score : float64 array of shape (n_labels,), optional
         Scores to start from, and to regularise towards: the distribution's prior. Zeros if not given.
     """
@@ -95,10 +95,10 @@ def choose_parameters(
 
 
 def first_weights(structure: Structure, gold: Gold, parameters: Parameters) -> NDArray[np.float64]:
-    """Return weights to start a search from: biases under which every choice is as frequent as in the gold.
+    """Return initial weights: biases that make every choice as frequent as in the gold data.
 
-    From zero, where a mention of every type starts at every second word, the search would take dozens of steps to come
-    so far. Where there is a prior, it already says that mentions are rare: then all weights are zero.
+    With zeros, a mention of every type starts at every second word, and the search would take dozens of iterations to
+    correct that. If there is a prior, it already makes mentions rare, and all weights are zero.
     """
     weights = np.zeros(parameters.n_weights)
     if not parameters.base_score.any():
@@ -107,18 +107,18 @@ def first_weights(structure: Structure, gold: Gold, parameters: Parameters) -> N
 
 
 def label_biases(structure: Structure, gold: Gold) -> NDArray[np.float64]:
-    """Return scores of shape (n_labels,) under which every choice is as frequent as in the gold."""
+    """Return scores of shape (n_labels,) that make every choice as frequent as in the gold data."""
     biases = np.zeros(structure.n_labels)
     counts = _UNSEEN + np.bincount(gold.label, minlength=structure.n_labels)
     for choices in structure.choices:
         biases[choices] = np.log(counts[choices] / counts[choices].sum())
         weightless = choices[structure.weightless_labels[choices]]
-        if len(weightless):  # the others are scored against it
+        if len(weightless):  # the others are scored relative to it
             biases[choices] -= biases[weightless[0]]
     return biases
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def rare_pairs_kernel(first_feature, feature, rare_row, word, column, n_columns, keys):
     """Write ``row * n_columns + column`` of every gold edge's features that have a rare row; returns how many."""
     n_keys = 0
@@ -131,12 +131,12 @@ def rare_pairs_kernel(first_feature, feature, rare_row, word, column, n_columns,
     return n_keys
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def merge_pairs_kernel(rare, is_frequent, n_starts, n_columns, first_pair, pair_column):
-    """Put the columns of each row one after another in rising order, each once; the first time only count them.
+    """Write the distinct columns of each row in increasing order; the first call only counts them.
 
-    ``rare`` holds ``row * n_columns + column`` in rising order, perhaps repeatedly; the first ``n_starts`` columns of a
-    row are there in any case. With an empty ``pair_column`` only ``first_pair`` is filled.
+    ``rare`` has ``row * n_columns + column`` in increasing order, possibly with duplicates; a row always has the first
+    ``n_starts`` columns. With an empty ``pair_column``, only ``first_pair`` is filled.
     """
     wants_columns = pair_column.shape[0] > 0
     n_pairs, at = 0, 0

@@ -1,12 +1,13 @@
-"""Lists of numbers behind one another in flat arrays: list n is ``item[first[n]:first[n + 1]]``."""
+"""Lists of numbers in flat arrays (CSR): list n is ``item[first[n]:first[n + 1]]``."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
+
+from hyperspan.compiled.kernel import kernel
 
 
 class Lists(NamedTuple):
@@ -27,7 +28,7 @@ class Lists(NamedTuple):
         return len(self.first) - 1
 
     def transposed(self, n_items: int) -> Lists:
-        """Return for every item the lists it stands in, in rising order; one that stands twice in a list comes twice.
+        """Return for every item the lists that contain it, in increasing order; duplicates are kept.
 
         Examples
         --------
@@ -41,9 +42,9 @@ class Lists(NamedTuple):
         return Lists(first, item)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def transpose_kernel(first, item, first_list, list_of):
-    """Fill ``first_list``, of one more than there are items and all zero, and ``list_of``: a counting sort."""
+    """Fill ``first_list`` (n_items + 1, initially zeros) and ``list_of`` by a counting sort."""
     for place in range(item.shape[0]):
         first_list[item[place] + 1] += 1
     for number in range(1, first_list.shape[0]):
@@ -55,9 +56,9 @@ def transpose_kernel(first, item, first_list, list_of):
             next_place[item[place]] += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def is_same_kernel(item, first, last, other, other_last):
-    """Say whether ``item[first:last]`` and ``item[other:other_last]`` are the same."""
+    """Return whether ``item[first:last]`` and ``item[other:other_last]`` are equal."""
     if last - first != other_last - other:
         return False
     place = 0
@@ -66,9 +67,9 @@ def is_same_kernel(item, first, last, other, other_last):
     return place == last - first
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def scatter_kernel(number):
-    """Return 64 bits that look random for each number: sums of them tell lists apart."""
+    """Return a 64-bit hash of a number; sums of such hashes identify lists."""
     bits = np.uint64(number) + np.uint64(0x9E3779B97F4A7C15)
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

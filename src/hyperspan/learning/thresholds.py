@@ -1,4 +1,4 @@
-"""The threshold of ``probable``: as probable as a mention must be to be predicted."""
+"""Choose the threshold of ``probable``: the minimum probability of a predicted mention."""
 
 from __future__ import annotations
 
@@ -10,39 +10,40 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.mentions import Mention
+from hyperspan.diagnostics import LostMention
+from hyperspan.mentions import Mention, Sentence
 
 DEFAULT_THRESHOLD = 0.3
-"""Used where there is no development data."""
+"""Used if there is no development data."""
 
 LOWEST_THRESHOLD = 0.1
-"""Tuning does not look below this."""
+"""The lowest threshold that tuning considers."""
 
 HIGHEST_THRESHOLD = 0.99
 
 RESAMPLES = 200
-"""How often sentences are drawn anew, to see how much the best threshold scatters."""
+"""The number of bootstrap samples of sentences, to see how much the best threshold varies."""
 
 _STEPS = 100
 
 
 @dataclass(frozen=True)
 class ThresholdCurve:
-    """Precision, recall and F scores by threshold, in steps of 0.01, on some sentences.
+    """Precision, recall and F scores by threshold, in steps of 0.01, on given sentences.
 
     Attributes
     ----------
     thresholds : float64 array of shape (n_thresholds,)
-        Rising.
+        In increasing order.
     right, found : int64 arrays of shape (n_sentences, n_thresholds)
-        How many mentions of each sentence are right and how many are found; sentences with neither gold nor
+        How many mentions of each sentence are right, and how many are found; sentences with neither gold mentions nor
         candidates are left out.
     gold : int64 array of shape (n_sentences,)
         How many gold mentions each of them has.
     n_sentences : int
-        All sentences, those that are left out among them.
+        The number of all sentences, including those left out.
     sentence : int64 array of shape (n_sentences,)
-        Which of all sentences they are.
+        The indices of the sentences that are not left out.
 
     Examples
     --------
@@ -62,20 +63,33 @@ class ThresholdCurve:
     sentence: NDArray[np.int64]
 
     @classmethod
-    def of(
+    def on(
         cls,
-        gold: Iterable[Sequence[Mention]],
+        sentences: Iterable[Sentence],
         candidates: Iterable[Sequence[Mention]],
         lowest: float = LOWEST_THRESHOLD,
     ) -> ThresholdCurve:
-        """Count what every threshold finds.
+        """Count on annotated sentences, whose gold mentions that were skipped in reading count as missed."""
+        gold: Iterable[Sequence[Mention | LostMention]] = (
+            (*sentence.mentions, *sentence.lost) for sentence in sentences
+        )
+        return cls.of(gold, candidates, lowest)
+
+    @classmethod
+    def of(
+        cls,
+        gold: Iterable[Sequence[Mention | LostMention]],
+        candidates: Iterable[Sequence[Mention]],
+        lowest: float = LOWEST_THRESHOLD,
+    ) -> ThresholdCurve:
+        """Count what is found at every threshold.
 
         Parameters
         ----------
         gold : iterable of sequences of Mention
-            The gold mentions of each sentence.
+            The gold mentions of each sentence, none of them twice.
         candidates : iterable of sequences of Mention
-            Mentions with their probability, all those of at least ``lowest``.
+            All mentions with a probability of at least ``lowest``.
         lowest : float
             The lowest threshold.
         """
@@ -93,9 +107,9 @@ class ThresholdCurve:
                 continue
             sentence += [len(n_gold)] * len(found)
             prob += [mention.prob or 0.0 for mention in found]
-            wanted = set(known)
+            wanted: set[object] = set(known)
             is_right += [mention in wanted for mention in found]
-            n_gold.append(len(wanted))
+            n_gold.append(len(known))
             counted.append(n_sentences - 1)
         reached = np.searchsorted(thresholds, np.array(prob, dtype=np.float64), side="right")
 
@@ -116,12 +130,12 @@ class ThresholdCurve:
 
     @cached_property
     def precision(self) -> NDArray[np.float64]:
-        """The share of what is found that is right; 0 where nothing is found."""
+        """The share of the found mentions that is right; 0 if nothing is found."""
         return _ratio(self.right.sum(axis=0), self.found.sum(axis=0))
 
     @cached_property
     def recall(self) -> NDArray[np.float64]:
-        """The share of gold that is found."""
+        """The share of the gold mentions that is found."""
         return _ratio(self.right.sum(axis=0), np.full(len(self.thresholds), self.gold.sum()))
 
     def f_score(self, beta: float = 1.0) -> NDArray[np.float64]:
@@ -135,24 +149,23 @@ class ThresholdCurve:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to choose by: no gold mention, or nothing right at any threshold."""
+        """Whether no threshold can be chosen: no gold mention, or nothing right at any threshold."""
         return not self.right.any()
 
     def choose(self, beta: float = 1.0, default: float = DEFAULT_THRESHOLD) -> float:
-        """Return the threshold to use: the best one on these sentences, drawn towards that of calibrated probabilities.
+        """Return the threshold to use: the best on these sentences, shrunk towards that of calibrated probabilities.
 
-        For calibrated probabilities the best threshold is the F score that it reaches, divided by 1 + ``beta``²: half
-        of F1. The sentences themselves speak for the threshold with the highest F score, which scatters where they are
-        few. So sentences are drawn anew many times, and the threshold is the mean of the best ones, drawn towards half
-        of F1 by as much as they scatter: if it is one standard error away, it goes half of the way; if it is three, a
-        tenth.
+        For calibrated probabilities, the best threshold is the F score that it reaches, divided by 1 + ``beta``²: half
+        of F1. The threshold with the highest F score on these sentences varies much if they are few. So sentences are
+        resampled many times, and the mean of the best thresholds is shrunk towards half of F1 according to their
+        variance: at a distance of one standard error it moves half of the way, at three a tenth.
 
         Parameters
         ----------
         beta : float
             How much more recall counts than precision.
         default : float
-            Returned where there is nothing to choose by.
+            Returned if no threshold can be chosen.
         """
         is_looked_at = self.thresholds >= LOWEST_THRESHOLD
         if not self.right[:, is_looked_at].any():
@@ -164,7 +177,7 @@ class ThresholdCurve:
         return float(self.thresholds[np.abs(self.thresholds - (calibrated + trust * distance)).argmin()])
 
     def _best_of_resamples(self, beta: float, is_looked_at: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """Return the threshold with the highest F score for each of many resamples; of equal ones their mean."""
+        """Return the threshold with the highest F score for each bootstrap sample; the mean in case of a tie."""
         draw = np.random.default_rng(0)
         n_counted = len(self.gold)
         shares = np.full(n_counted + 1, 1.0 / self.n_sentences)
@@ -181,7 +194,7 @@ class ThresholdCurve:
     def error_of_difference(self, other: ThresholdCurve) -> float:
         """Return the standard error of the difference in F1 to another curve, each at the threshold it would choose.
 
-        By a bootstrap over sentences, which must be the same in both.
+        Computed by a bootstrap over sentences, which must be the same in both.
         """
         times = np.random.default_rng(0).multinomial(
             self.n_sentences, np.full(self.n_sentences, 1.0 / self.n_sentences), size=RESAMPLES
@@ -196,15 +209,15 @@ class ThresholdCurve:
         return float(np.std(scores[0] - scores[1], ddof=1))
 
     def at_precision(self, precision: float) -> float | None:
-        """Return the lowest threshold with at least some precision, or None."""
+        """Return the lowest threshold with at least a given precision, or None."""
         return next((float(self.thresholds[at]) for at in np.flatnonzero(self.precision >= precision)), None)
 
     def at_recall(self, recall: float) -> float | None:
-        """Return the highest threshold with at least some recall, or None."""
+        """Return the highest threshold with at least a given recall, or None."""
         return next((float(self.thresholds[at]) for at in np.flatnonzero(self.recall >= recall)[::-1]), None)
 
     def row(self, threshold: float) -> dict[str, Any]:
-        """Return the scores and counts at a threshold, or at the nearest one that is counted."""
+        """Return the scores and counts at a threshold, or at the nearest one on the curve."""
         at = int(np.abs(self.thresholds - threshold).argmin())
         tp, found = int(self.right[:, at].sum()), int(self.found[:, at].sum())
         return {

@@ -1,6 +1,6 @@
-"""Search for the best weights: one penalty, or several of which the best on development data is kept.
+"""Search for the best weights, with one penalty or the best of several on development data.
 
-The search yields a record after every iteration, and its whole state can be saved and taken up again.
+The search yields a record after every iteration, and its whole state can be saved and resumed.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from hyperspan.learning.segment_objective import SegmentObjective
 
 L2_CHOICES = (2.0, 1.0, 0.5, 0.25, 0.125)
-"""The penalties that ``l2="auto"`` tries, strongest first: each starts from the weights of the one before."""
+"""The penalties that ``l2="auto"`` tries, strongest first; each starts from the weights of the one before."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One iteration: what a training log has a line for. Only ``seconds`` differs from run to run."""
+    """One iteration: a line of the training log. Only ``seconds`` differs from run to run."""
 
     l2: float
     iteration: int
@@ -40,13 +40,13 @@ class Record:
     dev_f1: float | None = None
     stopped: str = ""
     is_complete: bool = True
-    """Whether the iteration is over: whoever trains may also tell of what is under way."""
+    """Whether the iteration is finished: trainers may also report work in progress."""
     fold: int = 0
-    """Which part of the training data is set aside, from 1 on; 0 if none is."""
+    """Which fold of the training data is held out, from 1; 0 if none is."""
     n_folds: int = 0
 
     def as_dict(self, *, with_time: bool = True) -> dict[str, Any]:
-        """Return the record as plain data; without the time for what must not differ from run to run."""
+        """Return the record as plain data, optionally without the time so that it is the same in every run."""
         record: dict[str, Any] = {
             "l2": self.l2,
             "iteration": self.iteration,
@@ -65,7 +65,7 @@ class Record:
         return record
 
     def line(self, max_iterations: int) -> str:
-        """Return one line for people, with the time that is left if there are as many iterations as there may be."""
+        """Return one readable line, with the time left if all iterations are used."""
         left = self.seconds / max(1, self.iteration) * (max_iterations - self.iteration)
         score = "" if self.dev_f1 is None else f"  dev F1 {self.dev_f1:.3f}"
         return (
@@ -76,19 +76,19 @@ class Record:
 
 @dataclass
 class Search:
-    """A search for weights, at any moment of it.
+    """A search for weights, which can be saved at any time.
 
     Parameters
     ----------
     penalties : sequence of float
         The values of ``l2`` to try, one after another.
     state : State
-        Where the optimiser stands with the current one.
+        The state of the optimiser for the current penalty.
 
     Attributes
     ----------
     records : list of dict
-        Every iteration so far, without the time it took.
+        A record of every iteration so far, without its time.
     """
 
     penalties: tuple[float, ...]
@@ -107,12 +107,12 @@ class Search:
 
     @property
     def n_iterations(self) -> int:
-        """How many iterations there were, over all penalties."""
+        """How many iterations there were for all penalties together."""
         return sum(record["iteration"] for record in self.records if "stopped" in record)
 
     @property
     def weights(self) -> NDArray[np.float64]:
-        """The weights to use: the best found, or where a single search stands."""
+        """The weights to use: the best found, or the current ones of a single search."""
         return self.state.weights if self.best_weights is None else self.best_weights
 
     def run(
@@ -132,14 +132,14 @@ class Search:
         max_iterations, tolerance
             As in `lbfgs.minimise`, for each penalty.
         dev_f1 : callable, optional
-            Scores weights on development data; needed where there are several penalties.
+            Scores weights on development data; needed if there are several penalties.
         dev_every : int
-            Also score every so many iterations, for the record.
+            Also score every ``dev_every`` iterations, for the log.
         """
         if len(self.penalties) > 1 and dev_f1 is None:
             raise LearningError("several penalties need development data to choose among them")
         watch = compile_watch()
-        clock = time.perf_counter() - watch.seconds - self.seconds  # what is compiled once is left out
+        clock = time.perf_counter() - watch.seconds - self.seconds  # without the time for compiling
         while not self.is_done:
             objective.l2 = self.penalties[self.stage]
             states = minimise(
@@ -202,7 +202,7 @@ class Search:
 
     @classmethod
     def of_arrays(cls, search: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Search:
-        """Return the search that `to_arrays` gave."""
+        """Restore a search from what `to_arrays` returned."""
         rest = {name: array for name, array in arrays.items() if name != "best"}
         return cls(
             tuple(search["penalties"]),
@@ -217,5 +217,5 @@ class Search:
 
 
 def new_search(weights: NDArray[np.float64], penalties: Sequence[float]) -> Search:
-    """Return a search that starts from some weights."""
+    """Return a search that starts from given weights."""
     return Search(tuple(penalties), State(weights))

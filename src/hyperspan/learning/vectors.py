@@ -1,8 +1,8 @@
-"""Arithmetic with long vectors: in a fixed order, whatever the number of threads.
+"""Arithmetic with long vectors in a fixed order, independent of the number of threads.
 
-The library behind NumPy's dot product uses as many threads as it likes, so its result may differ from run to run, and
-it waits for all of them where cores are busy. Here vectors are cut into pieces, always the same ones, and what comes of
-the pieces is added up in their order.
+The library behind NumPy's dot product chooses its own number of threads, so its result may differ from run to run, and
+it waits for all of them when cores are busy. Here vectors are split into fixed pieces, and the results of the pieces
+are summed in order.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-import numba
 import numpy as np
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.threads import run
 
 N_PIECES = 16
-"""Into how many pieces a vector is cut: the most threads that can help."""
+"""Into how many pieces a vector is split: the most threads that can help."""
 
 BLOCK = 4_096
-"""How many numbers of a vector are worked on at a time, so that they stay in the cache."""
+"""How many numbers of a vector are processed at a time, so that they stay in the cache."""
 
 _WORTH_THREADS = 1 << 16
 
@@ -35,7 +35,7 @@ def run_pieces(work: Callable[[int, int], Result], length: int, n_threads: int) 
     return run(n_threads if length >= _WORTH_THREADS else 1, piece, N_PIECES)
 
 
-@numba.njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
+@kernel(fastmath={"reassoc", "contract", "nsz"})
 def dot_kernel(left, right):
     """Return the dot product of two vectors of either precision, summed in double."""
     total = 0.0
@@ -44,7 +44,7 @@ def dot_kernel(left, right):
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_kernel(vector, factor, other):
     """Add a multiple of a vector to another in place."""
     for place in range(vector.shape[0]):

@@ -1,7 +1,7 @@
-"""Mentions, and what they are found in: sentences, documents and corpora.
+"""Mentions, and the sentences, documents and corpora that contain them.
 
-Everything here is frozen and checked once, when it is made. Offsets are half-open: word indices in a `Sentence`,
-characters in a `Document`.
+All objects are immutable and validated once, when they are created. Offsets are half-open: word indices in a
+`Sentence`, characters in a `Document`.
 """
 
 from hyperspan.mentions.alignment import to_characters, to_tokens

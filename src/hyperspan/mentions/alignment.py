@@ -1,4 +1,4 @@
-"""Mentions from characters to words and back."""
+"""Convert mentions between character offsets and word offsets."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from hyperspan.mentions.mention import Mention, Span, unchecked_mention
 def to_tokens(mention: Mention, offsets: Sequence[Span], *, widen: bool = False) -> Mention:
     """Turn a mention's character offsets into token offsets.
 
-    White space at the edge of a part is passed over; parts with no token between them are joined.
+    White space at the edges of a part is ignored. Parts with no token between them are joined.
 
     Parameters
     ----------
     mention : Mention
-        With character offsets.
+        A mention with character offsets.
     offsets : sequence of (start, end)
-        Where the tokens stand in the text: in order, never overlapping.
+        Where each token starts and ends in the text: in order, never overlapping.
     widen : bool
-        Move a boundary that lies inside a token outward to its edge, instead of refusing.
+        Move a boundary that lies inside a token outward to the token's edge instead of raising an error.
 
     Raises
     ------

@@ -16,7 +16,7 @@ Span: TypeAlias = tuple[int, int]
 
 
 class _Nothing(Mapping[str, Any]):
-    """No attributes: there is one of it in every process."""
+    """An empty mapping of attributes; each process has exactly one."""
 
     __slots__ = ()
 
@@ -37,11 +37,11 @@ class _Nothing(Mapping[str, Any]):
 
 
 NOTHING: Mapping[str, Any] = _Nothing()
-"""The attributes of whatever has none."""
+"""The attributes of an object that has none."""
 
 
 def nothing() -> Mapping[str, Any]:
-    """Return the attributes of whatever has none."""
+    """Return the shared empty mapping of attributes."""
     return NOTHING
 
 
@@ -50,19 +50,20 @@ def nothing() -> Mapping[str, Any]:
 class Mention:
     """A type and a set of words, written as parts (maximal runs of adjacent words).
 
-    Two mentions are equal when type and parts are: attributes and probability are carried along, not compared. They
-    are ordered by their parts, then by type.
+    Two mentions are equal if their types and parts are equal; probability and attributes are not compared. Mentions are
+    sorted by their parts, then by type.
 
     Parameters
     ----------
     type : str
-        What kind of thing is mentioned.
+        The kind of thing mentioned, such as ``"Finding"``.
     parts : sequence of (start, end)
-        Half-open, not empty, in text order and never touching. `Mention.of` sorts and joins for you.
+        Half-open spans, not empty, in text order, with a gap between any two. `Mention.of` sorts and joins spans for
+        you.
     prob : float, optional
-        How probable a model finds it.
+        The probability that a model gives it.
     attributes : mapping, optional
-        Whatever else is known: ``{"cui": "C0019080"}``.
+        Anything else that is known, such as ``{"cui": "C0019080"}``.
 
     Examples
     --------
@@ -81,7 +82,7 @@ class Mention:
     def __init__(
         self, type: str, parts: Sequence[Span], prob: float | None = None, attributes: Mapping[str, Any] = NOTHING
     ) -> None:
-        # Written out because mentions are made by the million: a frozen dataclass takes half as long again.
+        # Written out because mentions are created by the million, and a frozen dataclass takes 1.5 times as long.
         _set_type(self, type)
         _set_parts(self, parts)
         _set_prob(self, prob)
@@ -90,7 +91,7 @@ class Mention:
             self._check()
 
     def _check(self) -> None:
-        """Bring the parts into form, or say what is wrong with them."""
+        """Normalise the parts, or raise an error that says what is wrong with them."""
         if not isinstance(self.type, str) or not self.type:
             raise MentionError(f"a mention's type is {quoted(self.type)}; expected a text that is not empty")
         try:
@@ -117,7 +118,7 @@ class Mention:
             previous = end
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Say how another process makes the same: in one call, which is fast."""
+        """Pickle as a single call of the constructor, which is fast."""
         known = (self.type, self.parts, self.prob)
         return (Mention, (*known, self.attributes)) if self.attributes else (unchecked_mention, known)
 
@@ -130,7 +131,7 @@ class Mention:
         prob: float | None = None,
         attributes: Mapping[str, Any] = NOTHING,
     ) -> Mention:
-        """Make a mention of spans in any order; those that touch or overlap are joined into one part."""
+        """Make a mention from spans in any order; spans that touch or overlap are joined into one part."""
         parts: list[Span] = []
         for start, end in sorted(spans):
             if parts and parts[-1][0] < parts[-1][1] and start <= parts[-1][1] and start < end:
@@ -141,7 +142,7 @@ class Mention:
 
     @classmethod
     def of_words(cls, type: str, words: Iterable[int], *, prob: float | None = None) -> Mention:
-        """Make a mention of word positions in any order."""
+        """Make a mention from word positions in any order."""
         return cls.of(type, ((word, word + 1) for word in words), prob=prob)
 
     def __eq__(self, other: object) -> bool:
@@ -188,7 +189,7 @@ class Mention:
             yield from range(start, end)
 
     def overlaps(self, other: Mention) -> bool:
-        """Say whether the two share a position.
+        """Return whether the two mentions share a position.
 
         Examples
         --------
@@ -206,7 +207,7 @@ class Mention:
         return False
 
     def shift(self, by: int) -> Mention:
-        """Return the same mention moved by some positions."""
+        """Return the same mention moved by a number of positions."""
         return replace(self, parts=tuple((start + by, end + by) for start, end in self.parts))
 
 
@@ -217,7 +218,7 @@ _IN_ORDER = attrgetter("parts", "type")
 
 
 def unchecked_mention(type: str, parts: tuple[Span, ...], prob: float | None = None) -> Mention:
-    """Make a mention of what is known to be in form, as it is when we found it ourselves: quickly.
+    """Make a mention without validation, for parts that are known to be valid; faster than the constructor.
 
     Examples
     --------
@@ -233,12 +234,12 @@ def unchecked_mention(type: str, parts: tuple[Span, ...], prob: float | None = N
 
 
 def in_order(mentions: Iterable[Mention]) -> tuple[Mention, ...]:
-    """Return mentions sorted by their parts, then by type: what ``sorted`` does, several times as fast."""
+    """Return mentions sorted by their parts, then by type: the same as ``sorted``, but several times as fast."""
     return tuple(sorted(mentions, key=_IN_ORDER))
 
 
 def _is_well_formed(type_: object, parts: object) -> bool:
-    """Say whether there is nothing to be brought into form or to be complained about: quickly, since most are."""
+    """Return whether type and parts need no normalisation and have no error: a fast check, since most are fine."""
     if type(type_) is not str or not type_ or type(parts) is not tuple or not parts:
         return False
     previous = -1

@@ -1,6 +1,6 @@
-"""How sentences, documents, corpora and scores show themselves in a notebook.
+"""Display sentences, documents, corpora and scores in a notebook.
 
-Drawing stands above data, so the package says here who draws.
+The drawing code imports the data classes, so it registers itself here with `draw_with`.
 """
 
 from __future__ import annotations
@@ -10,16 +10,16 @@ from collections.abc import Callable
 _drawers: list[Callable[[object], str]] = []
 
 LONGEST_SHOWN = 40
-"""Characters of a text that a ``repr`` shows."""
+"""How many characters of a text a ``repr`` shows."""
 
 
 def draw_with(drawer: Callable[[object], str]) -> None:
-    """Say who makes the HTML of whatever is shown."""
+    """Register the function that makes the HTML of an object."""
     _drawers[:] = [drawer]
 
 
 class Shown:
-    """Shows itself as HTML where that is asked for."""
+    """Base class of objects that notebooks display as HTML."""
 
     __slots__ = ()
 
@@ -28,7 +28,7 @@ class Shown:
 
 
 def shortened(text: str) -> str:
-    """Quote the beginning of a text in one line.
+    """Quote the beginning of a text on one line.
 
     Examples
     --------
@@ -36,8 +36,3 @@ def shortened(text: str) -> str:
     ("'no fever'", "'no fever, no fever, no fever, no fever, …'")
     """
     return repr(text if len(text) <= LONGEST_SHOWN else f"{text[:LONGEST_SHOWN]}…")
-
-
-def counted(n: int, what: str) -> str:
-    """Write a number of things: ``1 mention``, ``3 mentions``."""
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"

@@ -1,4 +1,4 @@
-"""What mentions are found in: sentences, documents and corpora."""
+"""Sentences, documents and corpora: what contains mentions."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass, field, fields, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from hyperspan.diagnostics import LostMention, quoted
+from hyperspan.diagnostics import LostMention, counted, quoted
 from hyperspan.errors import MentionError
 from hyperspan.mentions.mention import NOTHING, Mention, Span, in_order, nothing
-from hyperspan.mentions.notebook import Shown, counted, shortened
+from hyperspan.mentions.notebook import Shown, shortened
 
 if TYPE_CHECKING:
     from hyperspan.diagnostics import Diagnostics
@@ -18,31 +18,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Sentence(Shown):
-    """Tokens and the mentions in them, as token offsets.
+    """Words and the mentions in them, as word offsets.
 
     Parameters
     ----------
     tokens : sequence of str
         The words; none is empty.
     mentions : iterable of Mention
-        Kept in order; none twice, none beyond the last token.
+        Stored in sorted order. No duplicates, and none may extend beyond the last word.
     doc : str
         The id of the document.
     attributes : mapping
-        What holds for the whole sentence: ``{"section": "history", "note_type": "echo"}``.
+        Properties of the whole sentence, such as ``{"section": "history", "note_type": "echo"}``.
     columns : mapping of str to sequence of str
-        What is known of each token: ``{"pos": [...], "lemma": [...]}``.
+        One value per word for each column, such as ``{"pos": [...], "lemma": [...]}``.
     offsets : sequence of (start, end), optional
-        Where each token stands in the document's text.
+        Where each word starts and ends in the document's text.
     split : str
-        ``"train"``, ``"dev"``, ``"test"`` or nothing.
+        ``"train"``, ``"dev"``, ``"test"`` or empty.
     place : str
-        Where it was read, for messages: ``"notes.jsonl:12"``.
+        Where it was read from, for messages, such as ``"notes.jsonl:12"``.
     source : object, optional
-        What the format that read it needs to write it back unchanged.
+        What its format needs to write it back unchanged.
     lost : tuple of LostMention
-        Gold mentions that were skipped while it was read, and that count as missed: offsets that make no sense, a
-        boundary inside a word, a mention that no single sentence contains.
+        Gold mentions that the reader skipped, and that evaluation counts as missed: invalid offsets, a boundary inside
+        a word, or a mention that no single sentence contains.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class Sentence(Shown):
     source: Any = field(default=None, compare=False, repr=False)
     lost: tuple[LostMention, ...] = field(default=(), compare=False, repr=False)
 
-    if TYPE_CHECKING:  # what may be given is wider than what is kept
+    if TYPE_CHECKING:  # the constructor accepts more types than the fields store
 
         def __init__(
             self,
@@ -124,7 +124,7 @@ class Sentence(Shown):
         return any(each.is_discontiguous for each in self.mentions) or any(each.is_discontiguous for each in self.lost)
 
 
-# What is frozen is written to through its slots, each by its own name: a loop over them takes longer.
+# Frozen objects are filled through their slot descriptors, each by name: a loop over them is slower.
 (
     _put_tokens,
     _put_mentions,
@@ -149,7 +149,7 @@ def unchecked_sentence(
     place: str,
     lost: tuple[LostMention, ...] = (),
 ) -> Sentence:
-    """Make a sentence of what is known to be in form, as it is when we cut it from a text ourselves: quickly.
+    """Make a sentence without validation, from values that are known to be valid; faster than the constructor.
 
     Examples
     --------
@@ -180,9 +180,9 @@ class Document(Shown):
     doc : str
         The document's id.
     text : str
-        The text, exactly as it was read: carriage returns are kept, because offsets count them.
+        The text exactly as it was read. Carriage returns are kept, because offsets count them.
     mentions : iterable of Mention
-        Kept in order; none twice, none beyond the end of the text.
+        Stored in sorted order. No duplicates, and none may extend beyond the end of the text.
     attributes, split, place, source, lost
         As in `Sentence`.
     """
@@ -226,7 +226,7 @@ class Document(Shown):
         return " … ".join(self.text[start:end] for start, end in mention.parts)
 
     def place_of(self, mention: Mention) -> tuple[str, int | None]:
-        """Return the file and line where a mention was read, for messages; the document's own where that is unknown.
+        """Return the file and line that a mention was read from, for messages; if unknown, those of the document.
 
         Examples
         --------
@@ -251,7 +251,7 @@ _fill_document = tuple(getattr(Document, each.name).__set__ for each in fields(D
 
 
 def unchecked_document(document: Document, mentions: tuple[Mention, ...]) -> Document:
-    """Return a document with other mentions that are known to be in order and inside its text: quickly.
+    """Return a document with other mentions, which must be sorted and inside the text; nothing is validated.
 
     Examples
     --------
@@ -277,12 +277,12 @@ def unchecked_document(document: Document, mentions: tuple[Mention, ...]) -> Doc
 
 
 Unit: TypeAlias = Sentence | Document
-"""What corpora are made of: sentences where a format brings tokens, documents where it brings text."""
+"""What a corpus consists of: sentences if the format has tokens, documents if it has text."""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Corpus(Shown):
-    """Sentences or documents, in order, with what was found wrong while reading them.
+    """Sentences or documents, in order, with the problems found while reading them.
 
     Examples
     --------
@@ -344,7 +344,7 @@ def _checked_mentions(mentions: Iterable[Mention], length: int, unit: str) -> tu
     for before, after in pairwise(ordered):
         if before.parts == after.parts and before.type == after.type:
             raise MentionError(
-                f"the {after.type!r} mention {list(after.parts)} is there twice; a mention is given once"
+                f"the {after.type!r} mention {list(after.parts)} occurs twice; expected every mention once"
             )
     for mention in ordered:
         if mention.parts[-1][1] > length:

@@ -1,7 +1,7 @@
-"""Pretrained encoders under exact structures: ``Recognizer(encoder="FOLDER_OR_NAME")``.
+"""Pretrained encoders with exact inference: ``Recognizer(encoder="FOLDER_OR_NAME")``.
 
-Loaded by the name of its scorer, ``neural``, when a recognizer or a model file asks for it. It needs torch and
-transformers, which nothing else of the package imports.
+Loaded by the name of its scorer, ``neural``, when a recognizer or a model file needs it. It requires torch and
+transformers, which no other part of the package imports.
 """
 
 from importlib.util import find_spec

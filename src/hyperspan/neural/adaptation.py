@@ -1,4 +1,4 @@
-"""Let an encoder read the text of a corpus before it learns the mentions: whole words are hidden, and guessed."""
+"""Adapt an encoder to the text of a corpus before training, by masked language modelling of whole words."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from hyperspan.neural.pieces import PieceBatch, WordPieces
 from hyperspan.neural.progress import EpochRecord
 
 HIDDEN_SHARE = 0.2
-"""How many of the words are guessed."""
+"""The share of the words to predict."""
 
 MASKED, REPLACED = 0.8, 0.1
-"""How many of these are hidden, and how many another piece stands for; the rest is left as it is."""
+"""The shares of these that are masked and that are replaced by a random piece; the rest stays unchanged."""
 
 CLIP = 1.0
 WARM_UP = 0.06
 NOTHING = -100
-"""Where there is nothing to guess, as torch has it."""
+"""The label that torch ignores, for pieces that are not predicted."""
 
 
 def adapt(
@@ -47,36 +47,36 @@ def adapt(
     seed: int = 0,
     on_step: Callable[[EpochRecord], bool | None] | None = None,
 ) -> float:
-    """Train an encoder further on text, and write it to a folder that `Recognizer` takes as its encoder.
+    """Continue the pretraining of an encoder on text, and write it to a folder for use with `Recognizer`.
 
     Parameters
     ----------
     encoder : str
-        A folder or a name.
+        The folder or name of an encoder.
     sentences : sequence of Sentence
-        Only their words are read; mentions play no part, so text without any will do.
+        Only their words are used; mentions are not needed.
     output : path
-        The folder to write; it appears when it is complete.
+        The folder to write; it appears once it is complete.
     epochs, lr, batch_size, device, seed
         As in `Recognizer`.
     on_step : callable, optional
-        Gets a record after every step; if it returns True, training stops, and nothing is written.
+        Called with a record after every step; if it returns True, training stops and nothing is written.
 
     Returns
     -------
     float
-        The loss of the last epoch, in nats for each hidden piece.
+        The loss of the last epoch, in nats per masked piece.
 
     Raises
     ------
     LearningError
         If there is no text, or training was stopped.
     UsageError
-        If the encoder cannot guess hidden words, or the folder is there already.
+        If the encoder cannot predict masked words, or the folder already exists.
     """
     target = Path(output)
     if target.exists():
-        raise UsageError(f"{target} is there already; name a folder that is not")
+        raise UsageError(f"{target} already exists; name another folder")
     filled = [sentence for sentence in sentences if len(sentence)]
     if not filled:
         raise LearningError("there is no text to learn from; expected sentences with words")
@@ -87,9 +87,9 @@ def adapt(
             model = AutoModelForMaskedLM.from_pretrained(encoder, dtype=torch.float32, trust_remote_code=False)
             tokenizer = AutoTokenizer.from_pretrained(encoder, trust_remote_code=False)
     except Exception as error:
-        raise UsageError(f"the encoder {encoder!r} cannot guess hidden words: {type(error).__name__}") from error
+        raise UsageError(f"the encoder {encoder!r} cannot predict masked words: {type(error).__name__}") from error
     if tokenizer.mask_token_id is None:
-        raise UsageError(f"the encoder {encoder!r} has no piece that stands for a hidden word")
+        raise UsageError(f"the encoder {encoder!r} has no mask piece")
     learner = _Adaptation(model.to(best_device(device)), pieces, filled, int(tokenizer.mask_token_id), seed)
     loss = math.nan
     for record in learner.run(epochs, lr, batch_size):
@@ -158,15 +158,15 @@ class _Adaptation:
 def hidden_words(
     batch: PieceBatch, mask: int, n_pieces: int, draw: np.random.Generator
 ) -> tuple[dict[str, torch.Tensor], torch.Tensor]:
-    """Hide whole words: return what the encoder reads, and what it is to guess.
+    """Mask whole words: return the encoder's input, and the pieces to predict.
 
     Parameters
     ----------
     batch : PieceBatch
     mask : int
-        The piece that stands for a hidden one.
+        The mask piece.
     n_pieces : int
-        How many pieces there are.
+        The size of the vocabulary.
     draw : numpy Generator
     """
     chance = draw.random(batch.n_words)

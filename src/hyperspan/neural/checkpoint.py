@@ -1,4 +1,4 @@
-"""Checkpoints of a network that learns: weights, what the optimiser remembers, and the best weights so far."""
+"""Checkpoints of neural training: weights, the optimiser's state, and the best weights so far."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from hyperspan.neural.training import Learner
 
 _MOMENTS = {"mean": "exp_avg", "square": "exp_avg_sq"}
-"""What the optimiser remembers of each weight, as files and as torch call it."""
+"""The optimiser's state of each weight: the names in files and in torch."""
 
 _log = logging.getLogger(__name__)
 
 
 class NeuralCheckpointer(Checkpointer):
-    """Saves a learner from time to time, and takes it up again.
+    """Saves a learner from time to time, and restores it.
 
     Parameters
     ----------
     path : path, optional
-        The file; nothing is saved without one.
+        The file; if not given, nothing is saved.
     learner : Learner
     fingerprint : str
-        Identifies data and settings: a checkpoint with another is refused.
+        Identifies data and settings; a checkpoint with a different fingerprint is an error.
     """
 
     def __init__(self, path: Path | None, learner: Learner, fingerprint: str) -> None:
@@ -59,12 +59,12 @@ class NeuralCheckpointer(Checkpointer):
         return {**data, "steps": steps, "has_best": progress.best is not None}, arrays
 
     def load_progress(self, n_epochs: int) -> Progress | None:
-        """Set the learner to what is in the file, if there is one, and return where it stands.
+        """Restore the learner from the file, if there is one, and return its progress.
 
         Raises
         ------
         ModelError
-            If it was made with other data or settings, or is not what we write.
+            If it was made with other data or settings, or is not a valid checkpoint.
         """
         if self.path is None or not self.path.is_file():
             _log.warning("there is no checkpoint %s to resume from: starting from the beginning", self.path)
@@ -84,9 +84,9 @@ class NeuralCheckpointer(Checkpointer):
         learner = self.learner
         check_finite(found.loss, found.seconds, found.best_f1, *(record.loss for record in found.records))
         if found.epoch >= n_epochs or found.step > learner.n_steps or len(found.records) != found.epoch:
-            raise ModelError("it stands where training cannot")
+            raise ModelError("its progress is not possible")
         if set(found.steps) - set(learner.trainable):
-            raise ModelError("it has weights that do not learn")
+            raise ModelError("it has weights that are not trained")
         shapes = {name: tuple(weights.shape) for name, weights in learner.trainable.items()}
         with torch.no_grad():
             for name, weights in learner.trainable.items():
@@ -125,7 +125,7 @@ class EpochSchema(Struct, forbid_unknown_fields=True):
 
 
 class ProgressSchema(Struct, forbid_unknown_fields=True):
-    """Where training stands."""
+    """The progress of training."""
 
     epoch: Count
     step: Count

@@ -1,4 +1,4 @@
-"""What development data says of a network: a temperature, how to mix both looks, and how good it is."""
+"""Tune and score a network on development data: its temperature, the mix of both looks, and its F1."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ from hyperspan.structures import Structure
 from hyperspan.threads import run
 
 HOTTEST = 10.0
-"""The highest temperature that is tried; the lowest is its inverse."""
+"""The highest temperature tried; the lowest is its inverse."""
 
 MOST_SCORES = 1 << 26
-"""Of more development data than has so many scores only a part is looked at, evenly chosen."""
+"""If development data has more scores than this, an evenly chosen part of it is used."""
 
 MOST_FOUND = 200
-"""The search for candidates in a sentence ends after so many of a type: a network that knows nothing has thousands."""
+"""The maximum number of candidates in a type in a sentence: an untrained network would have thousands."""
 
 Mentions = Sequence[Sequence[Mention]]
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What development data says.
+    """The results on development data.
 
     Attributes
     ----------
     f1 : float
-        The best of all thresholds, of the look or looks that are to be taken.
+        The best F1 of all thresholds, with the second look if it is to be used.
     first_f1 : float
-        The same of the first look alone.
+        The same for the first look alone.
     temperature : float
-        What scores are to be divided by.
+        What to divide scores by.
     mix : tuple of three floats, optional
-        How both looks are to be mixed; None if the first is better alone.
+        How to mix both looks; None if the first is better alone.
     calibration : dict of str to float
         The expected calibration error before and after.
     """
@@ -62,15 +62,15 @@ class Judgement:
 
 
 def judge(scorer: NeuralScorer, dev: Sequence[Sentence], rescore: str = "off") -> Judgement:
-    """Judge a scorer by development data that has mentions.
+    """Evaluate a scorer on development data with mentions.
 
     Parameters
     ----------
     scorer : NeuralScorer
-        Of which neither the temperature nor anything else is changed.
+        The scorer, which is not changed.
     dev : sequence of Sentence
     rescore : {"auto", "on", "off"}
-        Whether to take a second look; ``auto`` does if it is better.
+        Whether to use a second look; ``auto`` uses it if it is better.
     """
     dev = _bounded(dev, scorer.structure.n_labels)
     distribution = distribution_class(scorer.structure, scorer.distribution)
@@ -87,7 +87,7 @@ def judge(scorer: NeuralScorer, dev: Sequence[Sentence], rescore: str = "off") -
         candidates = propose(distribution, scorer.structure, cooled(batch, value), scorer.n_threads)
         errors.append(calibration_error(gold, candidates))
     calibration = {"calibration_error_before": errors[0], "calibration_error": errors[1]}
-    first_f1 = ThresholdCurve.of(gold, candidates, LOWEST_THRESHOLD).best_f1
+    first_f1 = ThresholdCurve.on(dev, candidates, LOWEST_THRESHOLD).best_f1
     head = scorer.network.mentions
     if rescore == "off" or head is None or not any(candidates):
         return Judgement(first_f1, first_f1, temperature, None, calibration)
@@ -98,7 +98,7 @@ def judge(scorer: NeuralScorer, dev: Sequence[Sentence], rescore: str = "off") -
     is_right = [mention in known for known, here in zip(map(set, gold), candidates, strict=True) for mention in here]
     mix = best_mix(first_look, of_head, np.array(is_right))
     after = with_new_probs(candidates, mixed(first_look, of_head, mix))
-    f1 = ThresholdCurve.of(gold, after, LOWEST_THRESHOLD).best_f1
+    f1 = ThresholdCurve.on(dev, after, LOWEST_THRESHOLD).best_f1
     if rescore == "auto" and f1 <= first_f1:
         return Judgement(first_f1, first_f1, temperature, None, calibration)
     calibration["calibration_error"] = calibration_error(gold, after)
@@ -112,8 +112,8 @@ def best_temperature(
     dev: Sequence[Sentence],
     n_threads: int,
 ) -> float:
-    """Return the temperature under which the gold of development data is likeliest."""
-    types = frozenset(structure.types)  # the development data may have others, which no structure can write
+    """Return the temperature that maximises the likelihood of the gold development data."""
+    types = frozenset(structure.types)  # the development data may have other types, which the structure cannot encode
     known = [each.with_mentions(mention for mention in each.mentions if mention.type in types) for each in dev]
     gold = encode_gold(distribution, structure, known)
     pieces = in_pieces(batch)
@@ -163,13 +163,13 @@ def _most_probable(mentions: tuple[Mention, ...]) -> tuple[Mention, ...]:
 
 
 def with_new_probs(candidates: Mentions, probs: NDArray[np.float64]) -> list[list[Mention]]:
-    """Return candidates with other probabilities, given one after another."""
+    """Return candidates with new probabilities, given as a flat array."""
     new = iter(probs.tolist())
     return [[unchecked_mention(mention.type, mention.parts, next(new)) for mention in here] for here in candidates]
 
 
 def calibration_error(gold: Mentions, candidates: Mentions) -> float:
-    """Return how far the probabilities of candidates are from the share of them that is right."""
+    """Return the expected calibration error of the candidates' probabilities."""
     pairs = zip(map(set, gold), candidates, strict=True)
     return Calibration.of((mention.prob, mention in known) for known, here in pairs for mention in here).error
 

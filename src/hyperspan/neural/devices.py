@@ -1,4 +1,4 @@
-"""Where a network is, and in what precision it learns."""
+"""Choose the device of a network, and its precision in training."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ PRECISIONS = ("auto", "float32", "bfloat16")
 
 
 def best_device(name: str) -> torch.device:
-    """Return a device by name; ``auto`` is a GPU where there is one.
+    """Return a device by name; ``auto`` is a GPU if there is one.
 
     Raises
     ------
     UsageError
-        If there is none of that name here.
+        If there is no such device.
     """
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -26,9 +26,9 @@ def best_device(name: str) -> torch.device:
 
 
 def learning_precision(name: str, device: torch.device) -> torch.dtype | None:
-    """Return in what the encoder computes while it learns; None is float32 throughout.
+    """Return the precision of the encoder in training; None is float32 throughout.
 
-    ``auto`` is bfloat16 on a GPU that knows it. Scores, sums and what follows are never in it.
+    ``auto`` is bfloat16 on a GPU that supports it. Scores and sums are always in higher precision.
     """
     if name == "auto":
         name = "bfloat16" if device.type == "cuda" and torch.cuda.is_bf16_supported() else "float32"

@@ -1,4 +1,4 @@
-"""Pretrained encoders: loaded from a folder or by name, and made again from what a model file holds."""
+"""Load pretrained encoders from a folder or by name, and restore them from a model file."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from hyperspan.errors import ModelError, UsageError
 from hyperspan.neural.pieces import LONGEST_WINDOW, WordPieces
 
 _SPARE_POSITIONS = 2
-"""Some encoders count positions from two, and hold so many pieces fewer than they have positions."""
+"""Some encoders number positions from two, so they read this many pieces fewer than they have positions."""
 
 
 def load_encoder(name: str) -> tuple[nn.Module, WordPieces]:
-    """Load an encoder and its tokenizer, from a folder or, where the network allows, by name.
+    """Load an encoder and its tokenizer from a folder or, if it can be downloaded, by name.
 
     Raises
     ------
     UsageError
-        If there is none, or its tokenizer cannot be written to a model file.
+        If there is no such encoder, or its tokenizer cannot be written to a model file.
     """
     if not isinstance(name, (str, Path)) or not str(name):
         raise UsageError(f"encoder is {name!r}; expected a folder, or the name of a pretrained encoder")
@@ -35,7 +35,7 @@ def load_encoder(name: str) -> tuple[nn.Module, WordPieces]:
         with quiet():
             tokenizer = AutoTokenizer.from_pretrained(str(name), trust_remote_code=False)
             model = AutoModel.from_pretrained(str(name), dtype=torch.float32, trust_remote_code=False)
-    except Exception as error:  # whatever goes wrong in there, a folder or a name was wrong here
+    except Exception as error:  # any error of the library means that the folder or name is wrong
         raise UsageError(
             f"the encoder {str(name)!r} cannot be loaded ({type(error).__name__}: {_first_line(error)}). Expected a "
             "folder with config.json, weights and tokenizer.json, or a name that can be downloaded from here"
@@ -58,9 +58,9 @@ def load_encoder(name: str) -> tuple[nn.Module, WordPieces]:
 
 
 def encoder_of_config(config: Mapping[str, Any], shapes: Mapping[str, tuple[int, ...]]) -> nn.Module:
-    """Return an encoder without weights, given its configuration and the shapes of the weights that it must have.
+    """Return an encoder with uninitialised weights, given its configuration and the required shapes of its weights.
 
-    The weights are not set: they come from the model file. Nothing is allocated unless the shapes fit.
+    The weights come from the model file. Nothing is allocated unless the shapes fit.
 
     Raises
     ------
@@ -88,12 +88,12 @@ _MOST_LAYERS = 500
 
 
 def tensors_of(module: nn.Module) -> dict[str, torch.Tensor]:
-    """Return all weights and fixed numbers of a module by name, those among them that torch itself does not save."""
+    """Return all weights and buffers of a module by name, including buffers that torch itself does not save."""
     return {**dict(module.named_parameters()), **dict(module.named_buffers())}
 
 
 def size_of(model: nn.Module) -> int:
-    """Return how many numbers an encoder makes of a piece."""
+    """Return the size of an encoder's vectors."""
     return int(model.config.hidden_size)
 
 
@@ -105,7 +105,7 @@ def _positions(config: Any) -> int:
 
 
 def _bare(model: nn.Module) -> nn.Module:
-    """Leave out what makes a vector of a whole text: it would be saved, and never used."""
+    """Remove the pooling layer: it would be saved but never used."""
     if getattr(model, "pooler", None) is not None:
         model.pooler = None
     return model
@@ -117,7 +117,7 @@ def _first_line(error: Exception) -> str:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Keep the library's bars and advice away from our users."""
+    """Silence the library's progress bars and advice."""
     before = transformers_logging.get_verbosity()
     transformers_logging.set_verbosity_error()
     transformers_logging.disable_progress_bar()

@@ -1,4 +1,4 @@
-"""From the vectors of words to the scores of a structure's labels."""
+"""Heads: compute the scores of a structure's labels from the vectors of words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hyperspan.neural.segment_head import SegmentHead
 from hyperspan.structures import Structure
 
 HIDDEN = 512
-"""How many numbers a head makes of a word before it scores labels."""
+"""The size of a head's hidden layer."""
 
 _SMALL = 0.02
 
@@ -24,10 +24,10 @@ class EdgeHead(nn.Module):
     Parameters
     ----------
     size : int
-        Of a word's vector.
+        The size of a word's vector.
     structure : Structure
     base_score : float64 array of shape (n_labels,)
-        What is added and never learned: the distribution's prior.
+        Scores that are added and never learned: the distribution's prior.
     dropout : float
     """
 
@@ -46,7 +46,7 @@ class EdgeHead(nn.Module):
         self.register_buffer("base_score", torch.from_numpy(base_score).float(), persistent=False)
 
     def start_from(self, gold: Gold) -> None:
-        """Begin with scores under which every choice is as frequent as in the gold; a prior says it already."""
+        """Initialise scores so that every choice is as frequent as in the gold data, unless there is a prior."""
         if not bool(self.base_score.any()):
             self.scores.bias.data.copy_(torch.from_numpy(label_biases(self.structure, gold)))
 
@@ -66,7 +66,7 @@ class EdgeHead(nn.Module):
 
 
 def neighbours(vectors: torch.Tensor, first_word: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the vectors of the words before and after each word, zeros beyond a sentence."""
+    """Return the vectors of the words before and after each word; zeros beyond a sentence."""
     if not len(vectors):
         return vectors, vectors
     starts, ends = first_word[:-1], first_word[1:] - 1
@@ -78,11 +78,11 @@ def neighbours(vectors: torch.Tensor, first_word: torch.Tensor) -> tuple[torch.T
 
 
 HEADS: dict[str, type[EdgeHead] | type[SegmentHead]] = {"segments": SegmentHead}
-"""What makes the scores of each kind of structure, by the kind; of all others it is an `EdgeHead`."""
+"""The heads for certain kinds of structures; all others use an `EdgeHead`."""
 
 
 def head_for(
     structure: Structure, size: int, base_score: NDArray[np.float64], dropout: float
 ) -> EdgeHead | SegmentHead:
-    """Return the head that makes the scores of a structure."""
+    """Return the head for a structure."""
     return HEADS.get(structure.kind, EdgeHead)(size, structure, base_score, dropout)

@@ -1,4 +1,4 @@
-"""The exact likelihood as a loss of torch: the compiled sums give its value and its gradient."""
+"""The exact likelihood as a loss for torch: compiled kernels compute its value and gradient."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from hyperspan.structures import Structure
 from hyperspan.threads import run
 
 MOST_PIECES = 8
-"""A batch is cut into at most so many pieces for threads."""
+"""The maximum number of pieces into which a batch is split for threads."""
 
 PIECE_SCORES = 1 << 16
-"""A piece has at least so many scores; fewer take longer to hand to another thread than to sum."""
+"""The minimum number of scores in a piece: handing over fewer to another thread takes longer than summing them."""
 
 
 def in_pieces(batch: ScoreBatch) -> list[ScoreBatch]:
-    """Cut a batch for threads: how depends on the batch alone, so that sums do not depend on the threads."""
+    """Split a batch for threads; the split depends only on the batch, so results do not depend on the threads."""
     return batch.cut(min(MOST_PIECES, max(1, batch.scores.size // PIECE_SCORES)))
 
 
@@ -39,7 +39,7 @@ class _ExactLikelihood(torch.autograd.Function):
         ctx.save_for_backward(
             torch.from_numpy(slope).to(scores), torch.from_numpy(sum(loss.transitions for loss in losses)).to(scores)
         )
-        # A number on the CPU: whoever looks at it need not wait for a GPU.
+        # A number on the CPU, so that reading it does not wait for a GPU.
         return torch.tensor(sum(loss.value for loss in losses), dtype=torch.float64)
 
     @staticmethod
@@ -66,7 +66,7 @@ def exact_likelihood(
     distribution : class of BatchDistribution
     structure : Structure
     gold : Gold
-        Of the sentences whose words these are, as `encode_gold` makes it for the distribution.
+        The gold of the same sentences, from `encode_gold` for the distribution.
     n_threads : int
         The value does not depend on it.
     """

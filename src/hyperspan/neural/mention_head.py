@@ -14,10 +14,10 @@ from torch import nn
 from hyperspan.mentions import Mention
 
 HIDDEN = 256
-"""How many numbers are made of a word, and of a candidate."""
+"""The hidden sizes for a word and for a candidate."""
 
 LENGTHS = 8
-"""Lengths of mentions and gaps are told apart in so many steps, the last of which holds for all that is longer."""
+"""The number of steps for lengths of mentions and gaps; the last includes all greater lengths."""
 
 _VIEWS = 5
 _SMALL_SIZE = 16
@@ -29,7 +29,7 @@ class Candidates(NamedTuple):
     Attributes
     ----------
     word, owner : int64 arrays of shape (n_member_words,)
-        The words of candidates, counted through all sentences, and whose they are, in rising order.
+        The words of candidates, numbered through all sentences, and the candidate of each, in increasing order.
     gap_word, gap_owner : int64 arrays
         The same for the words in their gaps.
     first, last : int64 arrays of shape (n_candidates,)
@@ -50,7 +50,7 @@ class Candidates(NamedTuple):
     def of(
         cls, candidates: Sequence[Sequence[Mention]], first_word: NDArray[np.int64], types: Sequence[str]
     ) -> Candidates:
-        """Put the candidates of sentences, of which the first words are given, into arrays."""
+        """Convert the candidates of sentences to arrays, given the first word of each sentence."""
         type_id = {type: number for number, type in enumerate(types)}
         words, gaps, ends, kinds = list[list[int]](), list[list[int]](), list[tuple[int, int]](), list[list[int]]()
         for begin, here in zip(first_word.tolist(), candidates, strict=False):
@@ -72,7 +72,7 @@ class Candidates(NamedTuple):
 
 
 def _step(length: int) -> int:
-    """Return a length in steps: 0 to 4 as they are, then by doubling."""
+    """Return the step of a length: 0 to 4 as they are, then by doubling."""
     return length if length < 5 else min(LENGTHS - 1, 3 + (length - 1).bit_length() - 1)
 
 
@@ -82,13 +82,15 @@ def _flat(rows: list[list[int]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
 
 
 class MentionHead(nn.Module):
-    """Gives every candidate log-odds from its first and last word, the mean and the maximum over its words, the mean
-    over its gap, its type, lengths and number of parts.
+    """Computes the log-odds of every candidate.
+
+    The inputs are its first and last word, the mean and the maximum over its words, the mean over its gap, its type,
+    lengths and number of parts.
 
     Parameters
     ----------
     size : int
-        Of a word's vector.
+        The size of a word's vector.
     n_types : int
     dropout : float
     """
@@ -135,7 +137,7 @@ class MentionHead(nn.Module):
 
 
 def _mean(rows: torch.Tensor, owner: torch.Tensor, n_owners: int) -> torch.Tensor:
-    """Return the mean of the rows of each owner, zeros where there are none."""
+    """Return the mean of the rows of each owner; zeros if there are none."""
     total = rows.new_zeros((n_owners, rows.shape[1])).index_add(0, owner, rows)
     number: Any = torch.bincount(owner, minlength=n_owners).clamp(min=1)
     return total / number[:, None]

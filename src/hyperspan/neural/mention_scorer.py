@@ -1,4 +1,4 @@
-"""The second look of a neural model: a head on the same encoder, mixed with the exact probability."""
+"""The second look of a neural model: a head on the same encoder, combined with the exact probability."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from hyperspan.neural.mention_head import Candidates, MentionHead
 from hyperspan.neural.network import first_words
 from hyperspan.neural.scorer import NeuralScorer, fill
 from hyperspan.schema import fitted
-from hyperspan.scoring import Proposal, Reason, register_mention_scorer
+from hyperspan.scoring import Proposal, Proposed, Reason, register_mention_scorer
 from hyperspan.scoring.scorer import Arrays, Scorer
 from hyperspan.structures import Structure
 
@@ -33,14 +33,14 @@ _RIDGE = 1e-2
 
 
 class NeuralMentionScorer:
-    """Mixes the log-odds of the first look with those of a head over the words of the whole mention.
+    """Combines the log-odds of the first look with those of a head over the words of the whole mention.
 
     Parameters
     ----------
     scorer : NeuralScorer
-        Who takes the first look: its network has the head.
+        The scorer of the first look, whose network has the head.
     mix : tuple of three floats
-        What the log-odds of the first look and of the head are multiplied by, and what is added.
+        The factors of the log-odds of the first look and of the head, and a constant.
     """
 
     name: ClassVar[str] = "neural"
@@ -53,16 +53,14 @@ class NeuralMentionScorer:
         self.mix = mix
         scorer.remembers = True
 
-    def probs(self, sentences: Sequence[Sentence], candidates: Sequence[Sequence[Mention]]) -> list[list[float]]:
-        """Return the probability of each candidate of each sentence."""
-        first_look, head = self.log_odds(sentences, candidates)
-        probs = iter(mixed(first_look, head, self.mix).tolist())
-        return [[next(probs) for _ in here] for here in candidates]
+    def probs(self, sentences: Sequence[Sentence], candidates: Proposed) -> NDArray[np.float64]:
+        """Return the probability of each candidate."""
+        return mixed(*self.log_odds(sentences, candidates), self.mix)
 
     def log_odds(
         self, sentences: Sequence[Sentence], candidates: Sequence[Sequence[Mention]]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the log-odds of all candidates, one after another: those of the first look, and the head's."""
+        """Return the log-odds of all candidates as flat arrays: those of the first look, and those of the head."""
         wanted = [number for number, here in enumerate(candidates) if here]
         if not wanted:
             return np.zeros(0), np.zeros(0)
@@ -81,7 +79,7 @@ class NeuralMentionScorer:
         wanted: Sequence[Sequence[Mention]],
         top: int,
     ) -> list[dict[Mention, list[Reason]]]:
-        """Return the words that moved candidates most, and the first look as one reason."""
+        """Return the words with the most influence on candidates, and the first look as one reason."""
         found: list[dict[Mention, list[Reason]]] = []
         for number, (known, here) in enumerate(zip(candidates, wanted, strict=True)):
             by_mention, words = {mention: mention for mention in known}, sentences[number].tokens
@@ -114,7 +112,7 @@ class NeuralMentionScorer:
         }
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return all there is to know, as plain data and arrays."""
+        """Return the complete state as plain data and arrays."""
         arrays = {name: self.scorer.written(tensor) for name, tensor in self.head.state_dict().items()}
         return {"mix": list(self.mix)}, arrays
 
@@ -122,7 +120,7 @@ class NeuralMentionScorer:
     def from_state(
         cls, structure: Structure, scorer: Scorer, data: Mapping[str, Any], arrays: Arrays, *, n_threads: int
     ) -> NeuralMentionScorer:
-        """Return the mention scorer that gave a state."""
+        """Restore a mention scorer from its state."""
         checked: MixState = fitted(dict(data), MixState)
         if not isinstance(scorer, NeuralScorer):
             raise ModelError("its second look needs an encoder, and its first look has none")
@@ -143,7 +141,7 @@ class MixState(Struct, forbid_unknown_fields=True):
 
 
 def log_odds_of(candidates: Sequence[Sequence[Mention]]) -> NDArray[np.float64]:
-    """Return the log-odds of the probabilities that candidates have."""
+    """Return the log-odds of the candidates' probabilities."""
     probs = np.array([mention.prob or 0.0 for here in candidates for mention in here])
     log_odds: NDArray[np.float64] = logit(np.clip(probs, _SUREST, 1.0 - _SUREST))
     return log_odds
@@ -152,7 +150,7 @@ def log_odds_of(candidates: Sequence[Sequence[Mention]]) -> NDArray[np.float64]:
 def mixed(
     first_look: NDArray[np.float64], head: NDArray[np.float64], mix: tuple[float, float, float]
 ) -> NDArray[np.float64]:
-    """Return probabilities, given both log-odds and how they are mixed."""
+    """Return probabilities, given both log-odds and the mix."""
     probs: NDArray[np.float64] = expit(mix[0] * first_look + mix[1] * head + mix[2])
     return probs
 
@@ -160,9 +158,9 @@ def mixed(
 def best_mix(
     first_look: NDArray[np.float64], head: NDArray[np.float64], is_right: NDArray[np.bool_]
 ) -> tuple[float, float, float]:
-    """Return the mix under which development data is likeliest: a logistic regression over two numbers.
+    """Return the mix that maximises the likelihood of development data: a logistic regression over two numbers.
 
-    So the mixed probabilities are calibrated too.
+    So the mixed probabilities are also calibrated.
 
     Examples
     --------

@@ -14,7 +14,7 @@ from hyperspan.neural.mention_head import MentionHead
 from hyperspan.neural.pieces import PieceBatch, Window, WordPieces
 
 AT_ONCE = {"cpu": 512, "cuda": 8_192}
-"""How many pieces, padding among them, go through the encoder at a time when nothing is learned."""
+"""How many pieces, including padding, the encoder processes at a time outside training."""
 
 
 class Network(nn.Module):
@@ -23,13 +23,13 @@ class Network(nn.Module):
     Parameters
     ----------
     encoder : Module
-        As transformers has them.
+        An encoder of transformers.
     head : Module
-        From the vectors of words to scores.
+        Computes scores from the vectors of words.
     layers : int
-        The vector of a piece is the mean over so many of the last layers.
+        The vector of a piece is the mean over this many of the last layers.
     dropout : float
-        The share of a word's vector that is left out while learning.
+        The dropout rate on word vectors during training.
     """
 
     def __init__(self, encoder: nn.Module, head: nn.Module, *, layers: int, dropout: float) -> None:
@@ -43,12 +43,12 @@ class Network(nn.Module):
 
     @property
     def device(self) -> torch.device:
-        """Where it is."""
+        """The device of the weights."""
         device: torch.device = next(self.parameters()).device
         return device
 
     def vectors(self, batch: PieceBatch) -> torch.Tensor:
-        """Return the vectors of the wanted words: the maximum over the pieces of each, float32 (n_words, size)."""
+        """Return the vectors of the wanted words, float32 (n_words, size): the maximum over the pieces of each."""
         device = self.device
         ids, mask = torch.from_numpy(batch.ids).to(device), torch.from_numpy(batch.mask).to(device)
         with torch.autocast(device.type, self.autocast, enabled=self.autocast is not None):
@@ -66,7 +66,7 @@ class Network(nn.Module):
         return self.dropout(words.scatter_reduce(0, index, pieces, "amax", include_self=False))
 
     def vectors_of_all(self, pieces: WordPieces, windows: Sequence[Window]) -> torch.Tensor:
-        """Return the vectors of the words of many windows, in their order; windows of about one length go together."""
+        """Return the vectors of the words of many windows, in order; windows of similar length are batched."""
         lengths = np.array([len(window.ids) for window in windows], dtype=np.int64)
         order = np.argsort(-lengths, kind="stable")
         n_words = np.array([len(window.n_pieces) for window in windows], dtype=np.int64)
@@ -90,7 +90,7 @@ class Network(nn.Module):
 
 
 def first_words(lengths: Sequence[int]) -> Any:
-    """Return where each of some sentences begins among all their words, and where the last ends."""
+    """Return where each sentence begins among the words of all, and where the last ends."""
     return np.cumsum([0, *lengths])
 
 

@@ -1,4 +1,4 @@
-"""From words to the pieces that an encoder reads, in windows that it can hold."""
+"""Split words into the pieces that an encoder reads, and sentences into windows that it can hold."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tokenizers import Tokenizer
 from hyperspan.mentions import Sentence
 
 MOST_PIECES = 24
-"""Of a longer word only so many pieces are read, from its beginning: strings of digits or of bases, mostly."""
+"""The maximum number of pieces in a word; the rest of a longer one (mostly strings of digits or bases) is ignored."""
 
 LONGEST_WINDOW = 512
-"""Windows are no longer, even where an encoder could read more: time and memory grow with the square."""
+"""The maximum number of pieces in a window, even if an encoder could read more: the cost grows with the square."""
 
 _MOST_REMEMBERED = 200_000
 
@@ -24,16 +24,16 @@ Pieces = tuple[int, ...]
 
 
 class Window(NamedTuple):
-    """What an encoder reads at a time, and which of it is wanted.
+    """What an encoder reads at a time, and which words of it are wanted.
 
     Attributes
     ----------
     ids : tuple of int
-        All pieces, the special ones and those of the context among them.
+        All pieces, including special ones and those of the context.
     first : int
         Where the pieces of the first wanted word begin.
     n_pieces : tuple of int
-        How many pieces each wanted word has: they stand one after another.
+        How many pieces each wanted word has; they are consecutive.
     """
 
     ids: Pieces
@@ -49,7 +49,7 @@ class PieceBatch(NamedTuple):
     ids, mask : int64 arrays of shape (n_windows, longest)
         The pieces, and 1 where there is one.
     place, word : int64 arrays of shape (n_pieces,)
-        Where the wanted pieces stand, counted through all windows, and which word each belongs to, in rising order.
+        The indices of the wanted pieces, numbered through all windows, and the word of each, in increasing order.
     n_words : int
     """
 
@@ -61,15 +61,15 @@ class PieceBatch(NamedTuple):
 
 
 class WordPieces:
-    """Cuts words into pieces, each word by itself, and sentences into windows.
+    """Splits words into pieces, each word by itself, and sentences into windows.
 
     Parameters
     ----------
     tokenizer : Tokenizer
     longest : int
-        The most pieces that a window can hold.
+        The maximum number of pieces that a window can hold.
     unknown, padding : int
-        What stands for a word without pieces, and what fills up windows.
+        The piece for a word without pieces, and the padding piece.
     """
 
     def __init__(self, tokenizer: Tokenizer, longest: int, unknown: int, padding: int) -> None:
@@ -108,7 +108,7 @@ class WordPieces:
         ----------
         sentences : sequence of Sentence
         n_context : int
-            How many words of the same document before and after a sentence the encoder sees beside, if they fit.
+            How many words of the same document before and after a sentence the encoder also sees, if they fit.
         """
         pieces = [self.of_words(sentence.tokens) for sentence in sentences]
         if not n_context:
@@ -122,7 +122,7 @@ class WordPieces:
         ]
 
     def _cut(self, left: list[Pieces], words: list[Pieces], right: list[Pieces]) -> list[Window]:
-        """Return the windows of a sentence, given the words to its left, the nearest first, and to its right."""
+        """Return the windows of a sentence, given the words to its left and right, nearest first."""
         n_pieces = tuple(map(len, words))
         room = self.capacity - sum(n_pieces)
         if room >= 0:
@@ -132,7 +132,7 @@ class WordPieces:
         return self._overlapping(words, n_pieces)
 
     def _overlapping(self, words: list[Pieces], n_pieces: Pieces) -> list[Window]:
-        """Cut a long sentence: each word is read in the window in which it is farther from the edge."""
+        """Split a long sentence into overlapping windows; each word is read where it is farther from an edge."""
         first_piece = np.cumsum([0, *n_pieces])
         begins, ends = [0], []
         while True:
@@ -150,7 +150,7 @@ class WordPieces:
         return windows
 
     def batch(self, windows: Sequence[Window]) -> PieceBatch:
-        """Return windows in arrays; their words in the order of the windows."""
+        """Return windows as arrays, with their words in the order of the windows."""
         longest = max((len(window.ids) for window in windows), default=0)
         ids = np.full((len(windows), longest), self.padding, dtype=np.int64)
         mask = np.zeros((len(windows), longest), dtype=np.int64)
@@ -176,7 +176,7 @@ def _neighbours(pieces: list[list[Pieces]], docs: list[str], number: int, step: 
 
 
 def _in_room(left: list[Pieces], right: list[Pieces], room: int) -> tuple[Pieces, Pieces]:
-    """Return as many pieces of both sides as there is room for; one side may use what the other leaves."""
+    """Return as many pieces of both sides as fit; one side may use the space that the other leaves."""
     n_left, n_right = sum(map(len, left)), sum(map(len, right))
     of_right = min(n_right, max(room // 2, room - n_left))
     before: list[Pieces] = []
@@ -190,13 +190,13 @@ def _in_room(left: list[Pieces], right: list[Pieces], room: int) -> tuple[Pieces
 
 
 def _space_before_words(tokenizer: Tokenizer) -> str:
-    """Return a space where a tokenizer writes a word in the middle of a text otherwise than at its beginning."""
+    """Return a space if a tokenizer treats a word inside a text differently from one at its beginning."""
     alone, after_space = (tokenizer.encode(text, add_special_tokens=False).ids for text in ("a", " a"))
     return " " if alone != after_space and len(alone) == len(after_space) else ""
 
 
 def _special_pieces(tokenizer: Tokenizer) -> tuple[Pieces, Pieces]:
-    """Return what the tokenizer puts before and after every text."""
+    """Return the special pieces that the tokenizer adds before and after every text."""
     plain, whole = (tokenizer.encode("a", add_special_tokens=special).ids for special in (False, True))
     for first in range(len(whole) - len(plain) + 1):
         if whole[first : first + len(plain)] == plain:

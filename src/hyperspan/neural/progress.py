@@ -1,4 +1,4 @@
-"""Where training stands, and what is told of it."""
+"""The progress of neural training, and its records."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 @dataclass
 class Progress:
-    """Where training stands: the epochs that are done, and the steps of the next one.
+    """The progress of training: the finished epochs, and the steps of the next one.
 
     Attributes
     ----------
     loss : float
-        Of the steps of this epoch, summed.
+        The sum over the steps of this epoch.
     best : dict of arrays, optional
         The weights of the best epoch on the development data.
     """
@@ -34,7 +34,7 @@ class Progress:
     best: dict[str, NDArray[Any]] | None = None
 
     def keep_best(self, dev_f1: float, weights: dict[str, torch.Tensor]) -> None:
-        """Keep the weights of now, if there are no better ones."""
+        """Store the current weights, if there are no better ones."""
         if dev_f1 > self.best_f1:
             self.best_f1, self.best_epoch = dev_f1, self.epoch
             self.best = {name: np.array(each.detach().cpu().numpy()) for name, each in weights.items()}
@@ -42,7 +42,7 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class EpochRecord:
-    """What is told after every step, and at the end of every epoch."""
+    """The record after every step, and at the end of every epoch."""
 
     iteration: int
     n_iterations: int
@@ -54,7 +54,7 @@ class EpochRecord:
     stopped: str = ""
     is_complete: bool = False
     fold: int = 0
-    """Which part of the training data is set aside: none is."""
+    """The held-out fold of the training data: none."""
     n_folds: int = 0
 
     def as_dict(self, *, with_time: bool = True) -> dict[str, Any]:
@@ -69,7 +69,7 @@ class EpochRecord:
         return record
 
     def line(self, max_iterations: int) -> str:
-        """Return one line for people.
+        """Return one readable line.
 
         Examples
         --------

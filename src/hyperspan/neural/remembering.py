@@ -1,4 +1,4 @@
-"""Vectors of words that are kept from the first look to the second, so that the encoder reads everything once."""
+"""Cache the vectors of words from the first look for the second, so that the encoder reads everything once."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import torch
 from hyperspan.mentions import Sentence
 
 MOST_WORDS = 1 << 15
-"""Vectors of at most so many words are kept; the oldest go first."""
+"""The maximum number of words whose vectors are cached; the oldest are removed first."""
 
 
 class Remembered:
-    """The vectors of the last sentences that were read. Safe to use from several threads."""
+    """A thread-safe cache of the vectors of the last sentences."""
 
     def __init__(self) -> None:
         self._kept: OrderedDict[int, tuple[Sentence, torch.Tensor]] = OrderedDict()
@@ -24,7 +24,7 @@ class Remembered:
         self._lock = Lock()
 
     def keep(self, sentences: Sequence[Sentence], vectors: torch.Tensor, first_word: Any) -> None:
-        """Keep the vectors of some sentences."""
+        """Store the vectors of sentences."""
         with self._lock:
             for number, sentence in enumerate(sentences):
                 self._forget(id(sentence))
@@ -34,10 +34,10 @@ class Remembered:
                 self._forget(next(iter(self._kept)))
 
     def take(self, sentences: Sequence[Sentence]) -> list[torch.Tensor | None]:
-        """Return the vectors of sentences, where they are still there, and forget them."""
+        """Return the vectors of sentences that are still cached, and remove them."""
         with self._lock:
             found = [self._kept[id(each)][1] if id(each) in self._kept else None for each in sentences]
-            for sentence in sentences:  # one of them may be there twice
+            for sentence in sentences:  # a sentence may occur twice
                 self._forget(id(sentence))
         return found
 
@@ -47,4 +47,4 @@ class Remembered:
             self._n_words -= len(sentence)
 
     def __reduce__(self) -> tuple[type[Remembered], tuple[()]]:
-        return type(self), ()  # what goes to another process begins with nothing
+        return type(self), ()  # another process starts with an empty cache

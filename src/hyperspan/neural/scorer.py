@@ -1,4 +1,4 @@
-"""A neural scorer: every label's score at every word, from a pretrained encoder."""
+"""The neural scorer: computes the score of every label at every word with a pretrained encoder."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ _DTYPES = (np.dtype(np.float32), np.dtype(np.float16))
 
 
 class NeuralScorer:
-    """An encoder under a structure's head.
+    """An encoder with a head for a structure.
 
     Parameters
     ----------
     structure : Structure
     distribution : str
-        What the scores were trained for.
+        The distribution that the scores were trained for.
     network : Network
     pieces : WordPieces
-        From words to what the encoder reads.
+        Splits words into the encoder's pieces.
     name : str
-        What the encoder was called.
+        The name of the encoder.
     context : int
         How many words of the neighbouring sentences the encoder sees.
     temperature : float
-        What scores are divided by, so that probabilities are what they say.
+        What scores are divided by, so that probabilities are calibrated.
     precision : {"float32", "float16"}
-        In what weights are written to a file.
+        The precision of weights in a file.
     calibration : dict
-        How far probabilities are from what they say, before and after; for the record.
+        The calibration error before and after, for the record.
     n_threads : int
     """
 
@@ -83,11 +83,11 @@ class NeuralScorer:
         self.calibration = dict(calibration or {})
         self.n_threads = n_threads
         self.remembers = False
-        """Whether vectors are kept until a second look has used them."""
+        """Whether vectors are cached for a second look."""
         self._remembered = Remembered()
 
     def use_threads(self, number: int) -> None:
-        """Use so many threads from now on."""
+        """Set the number of threads."""
         self.n_threads = number
 
     def to(self, device: str) -> NeuralScorer:
@@ -114,7 +114,7 @@ class NeuralScorer:
         return self.network.vectors_of_all(self.pieces, windows)
 
     def vectors_again(self, sentences: Sequence[Sentence], wanted: Sequence[int]) -> torch.Tensor:
-        """Return the vectors of the words of some of the sentences: those that were made a moment ago, if they were."""
+        """Return the vectors of the words of some of the sentences, from the cache if possible."""
         taken = self._remembered.take(sentences)
         kept = [taken[number] for number in wanted]
         if all(each is not None for each in kept):
@@ -128,16 +128,16 @@ class NeuralScorer:
         return array / self.temperature
 
     def ready(self) -> Any:
-        """Prepare for computing without learning; used as a context."""
+        """Return a context manager for computing without training."""
         self.network.eval()
-        # Threads do not come along when a process forks, and whoever waits for them waits forever.
+        # Threads do not survive a fork, and waiting for them would block forever.
         n_threads = self.n_threads if os.getpid() == _FIRST_PROCESS else 1
         if self.network.device.type == "cpu" and torch.get_num_threads() != n_threads:
             torch.set_num_threads(n_threads)
         return torch.autocast("cpu", enabled=False)
 
     def describe(self) -> dict[str, Any]:
-        """Return the encoder, its sizes and how well probabilities are calibrated."""
+        """Return the encoder, its sizes and its calibration error."""
         config = self.network.encoder.config
         return {
             "encoder": self.name,
@@ -154,7 +154,7 @@ class NeuralScorer:
     # Why
 
     def explain(self, sentence: Sentence, moved: NDArray[np.float64], top: int) -> list[Reason]:
-        """Return the words that moved a sentence most: the gradient by their embeddings, times these."""
+        """Return the words with the most influence on a sentence: gradient times embedding."""
         first_word = first_words([len(sentence)])
 
         def total(vectors: torch.Tensor) -> torch.Tensor:
@@ -166,17 +166,17 @@ class NeuralScorer:
     def words_that_moved(
         self, sentences: Sequence[Sentence], number: int, total: Callable[[torch.Tensor], torch.Tensor], top: int
     ) -> list[Reason]:
-        """Return the words of one of some sentences whose embeddings, times its gradient, moved a number most.
+        """Return the words of a sentence with the most influence on a number: gradient times embedding.
 
         Parameters
         ----------
         sentences : sequence of Sentence
         number : int
-            Of the sentence among them.
+            The index of the sentence among them.
         total : callable
-            From the vectors of the sentence's words to the number.
+            Computes the number from the vectors of the sentence's words.
         top : int
-            How many words are given.
+            The number of words to return.
         """
         network, windows = self.network, self.pieces.windows(sentences, self.context)[number]
         if not sum(len(window.n_pieces) for window in windows):
@@ -205,17 +205,17 @@ class NeuralScorer:
         ]
 
     def strongest(self, sentences: Iterable[Sentence], top: int) -> dict[str, list[dict[str, Any]]]:
-        """Return nothing: no number in an encoder has a name."""
+        """Return nothing: the weights of an encoder have no names."""
         return {}
 
     # Serialization
 
     def settings(self) -> dict[str, Any]:
-        """Return what the encoder was called."""
+        """Return the name of the encoder."""
         return {"encoder": self.name}
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return all there is to know, as plain data and arrays."""
+        """Return the complete state as plain data and arrays."""
         text = np.frombuffer(self.pieces.tokenizer.to_str().encode(), dtype=np.uint8)
         data = {
             "encoder": {
@@ -238,7 +238,7 @@ class NeuralScorer:
         return data, arrays
 
     def written(self, tensor: torch.Tensor) -> NDArray[Any]:
-        """Return weights as they are written to a file."""
+        """Return weights in the precision of the file."""
         array: NDArray[Any] = tensor.detach().cpu().numpy()
         if self.precision == "float16" and array.dtype == np.float32:
             half = array.astype(np.float16)
@@ -249,13 +249,13 @@ class NeuralScorer:
     def from_state(
         cls, structure: Structure, data: Mapping[str, Any], arrays: Arrays, *, n_threads: int
     ) -> NeuralScorer:
-        """Return the scorer that gave a state."""
+        """Restore a scorer from its state."""
         checked: EncoderState = fitted(dict(data), NeuralState).encoder
         check_array(arrays, _TOKENIZER, np.uint8, (None,))
         text = arrays[_TOKENIZER].tobytes().decode()
         try:
             tokenizer = Tokenizer.from_str(text)
-        except Exception as error:  # the library raises nothing more special
+        except Exception as error:  # the library raises no more specific error
             raise ModelError(f"its tokenizer cannot be made: {error}") from None
         pieces = WordPieces(tokenizer, checked.longest, checked.unknown, checked.padding)
         of_encoder = _under(arrays, _ENCODER)
@@ -284,7 +284,7 @@ class NeuralScorer:
 
 
 def plain_config(config: Any) -> dict[str, Any]:
-    """Return an encoder's configuration as plain data, without where it came from."""
+    """Return an encoder's configuration as plain data, without its origin."""
     return {
         name: value
         for name, value in config.to_dict().items()
@@ -297,12 +297,12 @@ def _under(arrays: Arrays, prefix: str) -> dict[str, NDArray[Any]]:
 
 
 def fill(tensors: Mapping[str, torch.Tensor], arrays: Arrays) -> None:
-    """Set weights to what a file has.
+    """Set weights to those of a file.
 
     Raises
     ------
     ModelError
-        If there are others, or they have other types or shapes.
+        If weights are missing or superfluous, or have wrong types or shapes.
     """
     if set(tensors) != set(arrays):
         wrong = sorted(set(tensors) ^ set(arrays))[0]
@@ -319,7 +319,7 @@ def fill(tensors: Mapping[str, torch.Tensor], arrays: Arrays) -> None:
 
 
 def _check_pieces(pieces: WordPieces, encoder: Any) -> None:
-    """Refuse a tokenizer whose pieces the encoder does not have."""
+    """Raise an error if the tokenizer has pieces that the encoder lacks."""
     n_known = int(encoder.get_input_embeddings().weight.shape[0])
     highest = max(pieces.tokenizer.get_vocab(with_added_tokens=True).values(), default=0)
     if max(highest, pieces.unknown, pieces.padding) >= n_known:

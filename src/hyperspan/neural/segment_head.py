@@ -1,4 +1,4 @@
-"""From the vectors of words to the scores of whole parts, gaps and ends."""
+"""Compute the scores of whole parts, gaps and ends from the vectors of words."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from hyperspan.inference import Gold
 from hyperspan.structures.segments import GAP, PART, Segments
 
 SIZE = 192
-"""How many numbers are made of a part or a gap."""
+"""The hidden size for a part or a gap."""
 
 _AT_ONCE = 1_024
-"""So many words are scored at a time when nothing is learned: it bounds memory."""
+"""How many words are scored at a time outside training; this bounds memory."""
 
 _UNSEEN = 0.5
 
@@ -27,10 +27,10 @@ class SegmentHead(nn.Module):
     Parameters
     ----------
     size : int
-        Of a word's vector.
+        The size of a word's vector.
     structure : Segments
     base_score : float64 array of shape (n_labels,)
-        What is added and never learned: the distribution's prior.
+        Scores that are added and never learned: the distribution's prior.
     dropout : float
     """
 
@@ -47,7 +47,7 @@ class SegmentHead(nn.Module):
         self.register_buffer("base_score", torch.from_numpy(base_score).float(), persistent=False)
 
     def start_from(self, gold: Gold) -> None:
-        """Begin with scores under which segments are about as frequent as in the gold."""
+        """Initialise scores so that segments are about as frequent as in the gold data."""
         self.bias.data.copy_(torch.from_numpy(segment_biases(self.structure, gold)))
 
     def forward(self, vectors: torch.Tensor, first_word: torch.Tensor) -> torch.Tensor:
@@ -62,7 +62,7 @@ class SegmentHead(nn.Module):
         n_at_once = len(vectors) if self.training else _AT_ONCE
         rows = []
         for word, limit, following in zip(*(each.split(n_at_once) for each in (here, last, after)), strict=True):
-            # A gap begins with the next word; what stands before it and after it says more than its own edges.
+            # A gap begins with the next word; the words around it are more informative than its own first and last.
             of_parts = self.parts(parts, word, word, 0, limit).unflatten(1, (self.n_types, self.n_levels, -1))
             of_gaps = self.gaps(gaps, word, following, 1, limit).unflatten(1, (self.n_types, self.n_levels - 1, -1))
             ends = self.ends(torch.cat([vectors[word], vectors[following]], dim=1)).unflatten(1, (self.n_types, -1))
@@ -71,7 +71,7 @@ class SegmentHead(nn.Module):
 
 
 class _SpanScores(nn.Module):
-    """Scores of spans of every length from each word on: their outer words, their product, and the mean inside."""
+    """Scores spans of every length from each word: by their outer words, the product of these, and the mean inside."""
 
     def __init__(self, size: int, longest: int, n_scores: int, dropout: float) -> None:
         super().__init__()
@@ -84,7 +84,7 @@ class _SpanScores(nn.Module):
         nn.init.normal_(self.scores.weight, std=0.02)
 
     def prepared(self, vectors: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        """Return what is needed of every word: as the left and right end of a span, twice, and within one."""
+        """Return the projections of every word: as the left and right end of a span, twice, and inside one."""
         left, right, left_factor, right_factor, inside = self.words(vectors).split(SIZE, dim=1)
         sums = torch.cat([inside.new_zeros((1, SIZE)), inside.cumsum(dim=0)])
         return left, right, left_factor, right_factor, sums
@@ -97,19 +97,19 @@ class _SpanScores(nn.Module):
         beyond: int,
         limit: torch.Tensor,
     ) -> torch.Tensor:
-        """Return scores of shape (n_words, n_scores * longest): of each score, one for every length.
+        """Return scores of shape (n_words, n_scores * longest): for each score, one for every length.
 
         Parameters
         ----------
         prepared : tuple of tensors
         left_word : int64 tensor of shape (n_words,)
-            What stands on the left of the spans, in them or before.
+            The left end of the spans: their first word or the word before.
         first : int64 tensor of shape (n_words,)
-            Where they begin.
+            The first word of the spans.
         beyond : int
-            How far after its last word the right end of a span stands.
+            How far after its last word the right end of a span is.
         limit : int64 tensor of shape (n_words,)
-            The last word of the sentence: scores of what ends beyond it mean nothing.
+            The last word of the sentence; scores of spans that end beyond it are meaningless.
         """
         left, right, left_factor, right_factor, sums = prepared
         lengths = torch.arange(1, self.longest + 1, device=first.device)
@@ -123,10 +123,10 @@ class _SpanScores(nn.Module):
 
 
 def segment_biases(structure: Segments, gold: Gold) -> NDArray[np.float64]:
-    """Return the logs of how frequent each segment is in the gold, where it can be: of shape (n_labels,).
+    """Return the log frequency of each segment in the gold data where it is possible, of shape (n_labels,).
 
-    First parts can begin at any word, gaps and ends follow a part of their level, later parts a gap. What follows a
-    part then adds up to about one, so that parts are about as frequent as their scores say.
+    First parts can begin at any word, gaps and ends follow a part of their level, and later parts follow a gap. The
+    frequencies of what follows a part then sum to about one, so that parts are about as frequent as their scores say.
     """
     counts = np.bincount(gold.label, minlength=structure.n_labels).astype(np.float64)
     type_id, what, level, _ = structure.segment_of(np.arange(structure.n_labels))
@@ -136,6 +136,6 @@ def segment_biases(structure: Segments, gold: Gold) -> NDArray[np.float64]:
     n_words = max(1.0, float(gold.first_word[-1]))
     chances = np.where(what == PART, np.where(level == 0, n_words, n_gaps[type_id, level - 1]), n_parts[type_id, level])
     n_lengths = np.choose(what, [structure.longest_part, structure.longest_gap, 1])
-    unseen = _UNSEEN / n_lengths  # all lengths that never occur together count as half of one that does
+    unseen = _UNSEEN / n_lengths  # all lengths that never occur count together as half an occurrence
     biases: NDArray[np.float64] = np.log((counts + unseen) / (chances + 1.0))
     return biases

@@ -1,4 +1,4 @@
-"""Training of an encoder and its head by the exact likelihood."""
+"""Train an encoder and its head with the exact likelihood."""
 
 from __future__ import annotations
 
@@ -34,28 +34,28 @@ from hyperspan.recognizer import Interrupted, Model, Settings, Training, registe
 from hyperspan.recognizer.training import TrainingOptions, check_left_out, structure_of, untuned
 
 CLIP = 5.0
-"""The longest that the gradient of a batch may be."""
+"""The greatest norm of a batch's gradient; longer ones are clipped."""
 
 WARM_UP = 0.06
-"""The share of all steps over which learning rates rise, before they fall."""
+"""The share of all steps used to warm up the learning rates."""
 
 SECOND_LOOK_FROM = 2
-"""The head that takes a second look learns from this epoch on: before, there are too many candidates."""
+"""The first epoch in which the head for the second look is trained: before, there are too many candidates."""
 
 SOFTENING = 1.5
-"""What scores are divided by to propose candidates while learning: a network grows too sure of its training data."""
+"""The temperature for proposing candidates during training: a network is overconfident on its training data."""
 
 LEARNED_FROM = 0.02
-"""As probable as a candidate must be then to be learned from."""
+"""The minimum probability of a candidate during training."""
 
 _SORTED_TOGETHER = 32
-"""So many batches are sorted by length together: more would mix less."""
+"""How many batches are sorted by length together: with more, the order would be less random."""
 
 
 def train_neural(
     settings: Settings, train: list[Sentence], dev: list[Sentence], options: TrainingOptions
 ) -> tuple[Model, Training]:
-    """Learn an encoder and a head on it; the best epoch on the development data is kept."""
+    """Train an encoder and its head; keep the best epoch on the development data."""
     if settings.encoder is None:
         raise UsageError("the scorer 'neural' needs an encoder: a folder, or the name of a pretrained one")
     device = best_device(settings.device)
@@ -101,10 +101,10 @@ def train_neural(
 
 
 class Learner:
-    """Goes through the training data epoch by epoch.
+    """Trains epoch by epoch.
 
-    Every step has its own seed and every epoch its own order, both made from the recognizer's seed; so training that
-    was stopped anywhere goes on as if it had not been.
+    Every step has its own seed and every epoch its own order, both derived from the recognizer's seed; so interrupted
+    training can be resumed exactly.
     """
 
     def __init__(
@@ -135,7 +135,7 @@ class Learner:
         self.trainable = {name: each for name, each in of_network if each.requires_grad and each.numel()}
         self.optimizer = self._optimizer()
         self.measures = False
-        """Whether to wait for a GPU after every stage, so that ``seconds`` says what each of them takes."""
+        """Whether to wait for a GPU after every stage, so that ``seconds`` has the time of each."""
         self.seconds: dict[str, float] = dict.fromkeys(("encoder", "sums", "candidates", "development"), 0.0)
 
     def _optimizer(self) -> torch.optim.Optimizer:
@@ -149,17 +149,17 @@ class Learner:
 
     @property
     def n_steps(self) -> int:
-        """Steps of an epoch."""
+        """The number of steps of an epoch."""
         n_sentences = sum(len(sentence) > 0 for sentence in self.train)
         return max(1, math.ceil(n_sentences / self.settings.batch_size))
 
     def run(self, options: TrainingOptions) -> Progress:
-        """Learn until all epochs are done, or the development data says that it is enough.
+        """Train until all epochs are done, or F1 on the development data no longer improves.
 
         Raises
         ------
         Interrupted
-            If it was asked for; what was learned so far is in the checkpoint.
+            If training was stopped; its state is in the checkpoint.
         """
         settings, progress = self.settings, Progress()
         checkpointer = NeuralCheckpointer(options.checkpoint, self, self._fingerprint() if options.checkpoint else "")
@@ -228,7 +228,7 @@ class Learner:
         )
 
     def _batches(self, epoch: int) -> list[NDArray[np.int64]]:
-        """Return the sentences of each step of an epoch: in random order, those of one length together."""
+        """Return the sentences of each step of an epoch, in random order, with similar lengths together."""
         draw = np.random.default_rng((self.settings.seed, epoch))
         order = draw.permutation([number for number, sentence in enumerate(self.train) if len(sentence)])
         size = self.settings.batch_size
@@ -240,7 +240,7 @@ class Learner:
         return [batches[number] for number in draw.permutation(len(batches))]
 
     def _step(self, progress: Progress, batch: NDArray[np.int64], n_steps: int) -> float:
-        """Learn from some sentences; return the loss, summed over them."""
+        """Train on a batch of sentences; return the sum of the losses."""
         done = progress.epoch * n_steps + progress.step
         torch.manual_seed(int(np.random.SeedSequence((self.settings.seed, done)).generate_state(1)[0]))
         self._schedule(done, self.settings.epochs * n_steps)
@@ -302,7 +302,7 @@ class Learner:
         self.seconds[what] += time.perf_counter() - begin
 
     def _schedule(self, done: int, n_all: int) -> None:
-        """Let learning rates rise over the first steps, then fall to zero."""
+        """Set the learning rates: warm up over the first steps, then decay to zero."""
         n_rising = max(1.0, WARM_UP * n_all)
         share = min((done + 1) / n_rising, (n_all - done) / max(1.0, n_all - n_rising))
         for group, rate in zip(self.optimizer.param_groups, self._rates, strict=True):
@@ -315,7 +315,7 @@ class Learner:
         return found.f1
 
     def _fingerprint(self) -> str:
-        """Identify all that training depends on, so that a checkpoint is only taken up for the same one."""
+        """Return a hash of everything training depends on, so that a checkpoint only resumes the same training."""
         not_part = ("device", "n_threads", "encoder", "threshold", "decode", "patience", "save_precision")
         chosen = {name: value for name, value in vars(self.settings).items() if name not in not_part}
         digest = hashlib.blake2b(digest_size=16)
@@ -330,7 +330,7 @@ class Learner:
 
 
 class _threads(AbstractContextManager[None]):
-    """Let torch use so many threads for a while."""
+    """Set torch's number of threads temporarily."""
 
     def __init__(self, number: int) -> None:
         self._number = number
@@ -344,7 +344,7 @@ class _threads(AbstractContextManager[None]):
 
 
 def _joined(golds: Sequence[Gold]) -> Gold:
-    """Return the gold of several sentences as one."""
+    """Concatenate the gold of several sentences."""
     first_word = np.cumsum([0, *(int(gold.first_word[-1]) for gold in golds)])
     words = [gold.word + first for gold, first in zip(golds, first_word[:-1].tolist(), strict=True)]
     return Gold(first_word, np.concatenate(words), np.concatenate([gold.label for gold in golds]))
@@ -357,7 +357,7 @@ def _set(tensors: dict[str, torch.Tensor], arrays: dict[str, NDArray[Any]]) -> N
 
 
 def _round(network: Network) -> None:
-    """Round weights to what a file of half the size holds, so that a model is the same before and after."""
+    """Round weights to half precision, so that a model is the same before and after saving."""
     with torch.no_grad():
         for tensor in tensors_of(network).values():
             if tensor.dtype == torch.float32:

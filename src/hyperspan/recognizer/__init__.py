@@ -1,4 +1,4 @@
-"""The recognizer: learn from annotated sentences, find mentions in others, keep what was learned.
+"""The recognizer: train on annotated sentences, find mentions in new ones, save and load models.
 
 Examples
 --------

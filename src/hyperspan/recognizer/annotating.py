@@ -1,4 +1,4 @@
-"""Whether sentences are annotated as those were that a model learned from."""
+"""Warn if sentences are annotated differently from the training data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _log = logging.getLogger(__name__)
 
 
 def warn_of_difference(used: Mapping[str, Any], here: Mapping[str, Any]) -> None:
-    """Say so, if the annotator that is here is not the one of the training data, given the records of both.
+    """Log a warning if the installed annotator differs from that of the training data, given the records of both.
 
     Examples
     --------
@@ -26,23 +26,23 @@ def warn_of_difference(used: Mapping[str, Any], here: Mapping[str, Any]) -> None
     if dict(used) != dict(here):
         _log.warning(
             "this model was trained with the annotator %s, but here it is %s. Parts of speech and lemmas may differ "
-            "from those it knows, and mentions may be missed for it. Install what it was trained with, or train again",
+            "from those in training, so mentions may be missed. Install what it was trained with, or train again",
             described(used),
             described(here),
         )
 
 
 def watched(units: Iterable[AnyUnit], used: Sequence[str], warned: set[str]) -> Iterator[AnyUnit]:
-    """Pass sentences or documents on; say so, once, if they lack a column that the model was trained with.
+    """Yield sentences or documents unchanged; warn once if they lack a column that the model was trained with.
 
     Parameters
     ----------
     units : iterable of Sentence or Document
-        As they are about to be read; documents have no columns.
+        The input; documents have no columns.
     used : sequence of str
         The columns of words that the model was trained with.
     warned : set of str
-        Columns that were spoken of before; those of now are added.
+        Columns that a warning has already named; new ones are added.
     """
     wanted = [name for name in used if name not in warned]
     for unit in units:
@@ -51,7 +51,7 @@ def watched(units: Iterable[AnyUnit], used: Sequence[str], warned: set[str]) -> 
             warned.update(missing)
             wanted = [name for name in wanted if name not in missing]
             _log.warning(
-                "this model was trained with %s, but sentences to be read have none. Mentions may be missed for it. "
+                "this model was trained with %s, but the given sentences have none, so mentions may be missed. "
                 'Give it with the sentences (as "pos" or "columns" in JSON lines), or train again with --annotator, '
                 "which then annotates here too",
                 " and ".join(f"the column {name!r}" for name in missing),

@@ -1,4 +1,4 @@
-"""A model card: what a model finds, what it learned from, how well, and what it is for."""
+"""Write model cards: what a model finds, its training data, its scores and its intended use."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _VIEWS = {
 
 @dataclass(frozen=True)
 class CardText:
-    """What only people know of a model; what nobody says is written down as not stated.
+    """What only people know about a model; the card calls anything missing "not stated".
 
     Parameters
     ----------
     name : str
-        What the model is called.
+        The name of the model.
     data : str, optional
-        What it was trained on, and under which terms.
+        The training data and its terms of use.
     licence : str, optional
-        That of the model: an identifier such as ``cc-by-4.0``.
+        The licence of the model: an identifier such as ``cc-by-4.0``.
     language : str, optional
-        Of the texts, such as ``en``.
+        The language of the texts, such as ``en``.
     use : str, optional
-        What it is for, and what not.
+        The intended use, and uses it is not suited for.
     """
 
     name: str = "model"
@@ -93,7 +93,7 @@ _LIMITS = (
 
 
 def _front_matter(summary: Mapping[str, Any], text: CardText) -> str:
-    """Return the front matter; every value is written as JSON, which YAML understands."""
+    """Return the front matter, with every value as JSON, which is valid YAML."""
     known: dict[str, Any] = {"library_name": "hyperspan", "pipeline_tag": "token-classification"}
     if text.licence:
         known["license"] = text.licence
@@ -146,5 +146,5 @@ def _table(rows: Mapping[str, str]) -> str:
 
 
 def _cell(text: str) -> str:
-    """Write a text so that it stays in its cell."""
+    """Escape a text for a table cell."""
     return " ".join(text.replace("|", "\\|").split())

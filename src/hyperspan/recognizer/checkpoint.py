@@ -1,4 +1,4 @@
-"""Checkpoints: a search for weights saved from time to time, so that training survives being killed."""
+"""Checkpoints: save the state of training from time to time, so that it can be resumed after a crash."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from hyperspan.recognizer.schema import check_checkpoint
 from hyperspan.schema import check_array
 
 PERIOD = 30.0
-"""Seconds from one checkpoint to the next, once training has gone on for so long."""
+"""Seconds between checkpoints in a long training; early ones come more often, slow ones less often."""
 
 FIRST = 1.0
-"""Seconds from the beginning to the first checkpoint: from then on they come when the time has doubled."""
+"""Seconds until the first checkpoint; the time of each next one doubles."""
 
 _log = logging.getLogger(__name__)
 
 
 class Interrupted(LearningError):
-    """Training was stopped before it was done."""
+    """Training was stopped before it was finished."""
 
     def __init__(self, iteration: int) -> None:
         super().__init__(f"training was stopped after iteration {iteration}")
@@ -36,16 +36,16 @@ class Interrupted(LearningError):
 
 
 class Checkpointer:
-    """Saves a search from time to time, without spending more than a tenth of the time on it.
+    """Saves the state of training from time to time, using at most a tenth of the running time.
 
     Parameters
     ----------
     path : path, optional
-        The file; nothing is saved without one.
+        The file; if not given, nothing is saved.
     fingerprint : str
-        Identifies data and settings: a checkpoint with another is refused.
+        Identifies data and settings; a checkpoint with a different fingerprint is an error.
     note : mapping
-        Plain data to save beside the search: see `read_note`.
+        Plain data to save with the search; see `read_note`.
     """
 
     def __init__(self, path: str | Path | None, fingerprint: str, note: Mapping[str, Any] | None = None) -> None:
@@ -57,19 +57,19 @@ class Checkpointer:
         self._has_warned = False
 
     def load(self, n_weights: int, penalties: Sequence[float]) -> Search | None:
-        """Return the saved search if there is one.
+        """Return the saved search, or None if there is none.
 
         Parameters
         ----------
         n_weights : int
-            How many weights are searched for.
+            The number of weights.
         penalties : sequence of float
-            Which are to be tried.
+            The penalties to try.
 
         Raises
         ------
         ModelError
-            If it was made with other data or settings, or is not what we write.
+            If it was made with other data or settings, or is not a valid checkpoint.
         """
         if self.path is None or not self.path.is_file():
             _log.warning("there is no checkpoint %s to resume from: starting from the beginning", self.path)
@@ -86,19 +86,19 @@ class Checkpointer:
         return Search.of_arrays(data["search"], arrays)
 
     def content(self, search: Any) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return what is saved of a search, as plain data and arrays."""
+        """Return the saved state of a search, as plain data and arrays."""
         data, arrays = search.to_arrays()
         return data, arrays
 
     def save_in_time(self, search: Any) -> None:
-        """Save, if the last time is long enough ago; a full disk is no reason to stop learning."""
+        """Save if enough time has passed since the last checkpoint; a full disk does not stop training."""
         if self.path is None or time.monotonic() < self._next:
             return
         try:
             self.save(search)
         except ModelError as error:
             if not self._has_warned:
-                _log.warning("%s. Training goes on without a checkpoint", error)
+                _log.warning("%s. Training continues without a checkpoint", error)
             self._has_warned = True
             self._next = time.monotonic() + PERIOD
 
@@ -115,7 +115,7 @@ class Checkpointer:
 
 
 def read_note(path: str | Path | None) -> dict[str, Any]:
-    """Return what stands beside the search in a checkpoint; nothing if there is no such file."""
+    """Return the note saved in a checkpoint; empty if there is no such file."""
     if path is None or not Path(path).is_file():
         return {}
     note: dict[str, Any] = _read(Path(path))[0]["note"]
@@ -134,7 +134,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
 def _check_arrays(
     search: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], n_weights: int, penalties: Sequence[float]
 ) -> None:
-    """Refuse arrays that are not those of a search for so many weights: compiled code goes through them."""
+    """Raise an error if arrays do not fit a search for this many weights: compiled code reads them unchecked."""
     if list(search["penalties"]) != list(penalties):
         raise ModelError(f"its search is for the penalties {search['penalties']}, not {list(penalties)}")
     vectors = ["weights", *(["best"] if "best" in arrays else [])]

@@ -1,4 +1,4 @@
-"""scikit-learn's manners, without needing it: parameters by name, and how they are shown."""
+"""The conventions of scikit-learn without depending on it: parameters by name, and ``repr``."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ AnyEstimator = TypeVar("AnyEstimator", bound="Estimator")
 
 
 class Estimator:
-    """What scikit-learn's ``clone``, ``GridSearchCV`` and ``cross_val_score`` ask of an estimator."""
+    """The interface that scikit-learn's ``clone``, ``GridSearchCV`` and ``cross_val_score`` expect."""
 
     @classmethod
     def _defaults(cls) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Why a sentence was read as it was: edges with their probabilities, mentions, and the features that moved them."""
+"""Explain a prediction: edges with their probabilities, mentions, and the features behind them."""
 
 from __future__ import annotations
 
@@ -11,35 +11,35 @@ from numpy.typing import NDArray
 
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer.model import Model
-from hyperspan.recognizer.prediction import first_look
+from hyperspan.recognizer.prediction import candidates_in
 from hyperspan.scoring import MentionScorer, Reason
 from hyperspan.structures import Encoding, Structure
 
 SHOWN_EDGES = 0.01
-"""Edges that are not chosen are listed from this expected count on."""
+"""Edges outside the best structure are listed if their expected count is at least this."""
 
 _BAR = 12
-"""Characters of the longest bar."""
+"""The length of the longest bar in characters."""
 
 _LOOKS = {2: "the mention as a whole, by its log odds:", 1: "its words, by the log probability of the first look:"}
 
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """What a model makes of a sentence.
+    """A model's prediction for a sentence, with its reasons.
 
     Attributes
     ----------
     sentence : Sentence
-        With the mentions found.
+        The sentence with the predicted mentions.
     structure : Structure
     best : tuple of (word, label)
         The edges of the most probable structure.
     scores, expected : float64 arrays of shape (n_words, n_labels)
-        The score of every edge, and how often it is used on average.
+        The score and the expected count of every edge.
     log_partition : float
     reasons : dict of Mention to list of Reason
-        The features that moved each mention most: those of the second look, if there is one, then those of the first.
+        The features with the most influence on each mention: those of the second look, if any, then those of the first.
     """
 
     sentence: Sentence
@@ -92,14 +92,14 @@ class Explanation:
         }
 
     def edges_of(self, mention: Mention) -> list[tuple[int, int]]:
-        """Return the edges that a mention is made of: those that a sentence without any does not have."""
+        """Return the edges of a mention: those that a sentence without mentions does not have."""
         n_words = len(self.sentence)
         without = set(self.structure.encode([], n_words).encoding)
         return [edge for edge in self.structure.encode([mention], n_words).encoding if edge not in without]
 
     def hypergraph(self) -> dict[str, Any]:
-        """Return the hypergraph as plain data: the best structure chosen, others with their expected counts."""
-        from hyperspan.render import hypergraph_data  # here, so that predicting does not wait for drawing
+        """Return the hypergraph as plain data: the best structure's edges, and others with their expected counts."""
+        from hyperspan.render import hypergraph_data  # imported here, since prediction does not need it
 
         return hypergraph_data(self.structure, self.sentence.tokens, self.best, expected=self.expected)
 
@@ -125,7 +125,7 @@ class Explanation:
         return "\n".join([draw_text(self.sentence).plain, *self._reasons()])
 
     def _reasons(self) -> list[str]:
-        """Return why each mention was found, in lines."""
+        """Return the reasons for each mention as lines of text."""
         lines = []
         for mention in self.sentence.mentions:
             lines.append(f"\n{mention.type} ‘{self.sentence.text_of(mention)}’, probability {mention.prob or 0.0:.3f}")
@@ -150,17 +150,17 @@ class Explanation:
 def explain(
     sentence: Sentence, model: Model, top: int = 8, document: Sequence[Sentence] = (), place: int = 0
 ) -> Explanation:
-    """Explain what a model makes of a sentence.
+    """Explain a model's prediction for a sentence.
 
     Parameters
     ----------
     sentence : Sentence
-        As the model sees it, with the mentions found.
+        The annotated sentence with the predicted mentions.
     model : Model
     top : int
-        How many reasons each look gives for each mention.
+        The number of reasons per look for each mention.
     document : sequence of Sentence
-        The sentences of its document, of which it is the one in this place; it alone, if there are none.
+        The sentences of its document, in which it has the index ``place``; if empty, the sentence is on its own.
     place : int
     """
     over = model.over_sentences([sentence])
@@ -183,13 +183,13 @@ def explain(
 def _second_look(
     sentence: Sentence, model: Model, rescorer: MentionScorer, top: int, document: list[Sentence], place: int
 ) -> tuple[Sentence, dict[Mention, list[Reason]]]:
-    """Return the sentence with the new probabilities of its mentions, and the reasons for those that were candidates.
+    """Return the sentence with the new probabilities of its mentions, and the reasons for the candidates among them.
 
-    One that is too improbable to be a candidate keeps the probability it has.
+    A mention too improbable to be a candidate keeps its probability.
     """
-    candidates = [here.candidates for here in first_look(model, rescorer.proposal, document)]
-    probs = rescorer.probs(document, candidates)[place]
-    new = dict(zip(candidates[place], probs, strict=True))
+    candidates = candidates_in(model, rescorer.proposal, document)
+    probs = rescorer.probs(document, candidates)[candidates.first[place] : candidates.first[place + 1]]
+    new = dict(zip(candidates[place], probs.tolist(), strict=True))
     mentions = [replace(mention, prob=new.get(mention, mention.prob)) for mention in sentence.mentions]
     wanted: list[list[Mention]] = [[] for _ in document]
     wanted[place] = [mention for mention in mentions if mention in new]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,9 +18,9 @@ from hyperspan.errors import LearningError, ModelError
 from hyperspan.learning import Record
 from hyperspan.mentions import Mention, Sentence, unchecked_mention
 from hyperspan.recognizer.model_file import read_arrays, write_arrays
-from hyperspan.recognizer.prediction import first_look
+from hyperspan.recognizer.prediction import candidates_in
 from hyperspan.recognizer.settings import Settings
-from hyperspan.recognizer.training import Trainer, TrainingOptions
+from hyperspan.recognizer.training import Trainer, TrainingOptions, document_names
 from hyperspan.schema import check_array
 from hyperspan.scoring import Proposal
 from hyperspan.threads import run
@@ -31,47 +31,62 @@ Candidates = tuple[Mention, ...]
 
 
 def folds_of(train: Sequence[Sentence], seed: int, n_folds: int = N_FOLDS) -> NDArray[np.int64]:
-    """Return the fold of each sentence: those of one document are in the same one.
+    """Return the fold of each sentence; all sentences of a document are in the same fold.
 
-    Documents with mentions are dealt out first, so that each fold has about as many; a sentence without a document is
-    one of its own. There are fewer folds where fewer documents have mentions.
+    Documents with mentions are assigned first, so that each fold has about as many. A sentence without a document
+    counts as a document. If fewer documents than folds have mentions, there are fewer folds.
 
     Raises
     ------
     LearningError
         If fewer than two documents have mentions.
     """
-    names = [sentence.doc or f"\x00{number}" for number, sentence in enumerate(train)]
+    names = document_names(train)
     with_mentions = {name for name, sentence in zip(names, train, strict=True) if sentence.mentions}
     if len(with_mentions) < 2:
         raise LearningError(
-            f"a second look needs training data with mentions in several documents, to set some aside in turn; there "
+            f"a second look needs training data with mentions in several documents, to hold some of them out; there "
             f"are mentions in {len(with_mentions)}. Give more documents, or rescore='off'"
         )
-    n_folds, draw, fold_of = min(n_folds, len(with_mentions)), np.random.default_rng(seed), dict[str, int]()
-    for documents in (sorted(with_mentions), sorted({*names} - with_mentions)):
-        for place, number in enumerate(draw.permutation(len(documents)).tolist()):
-            fold_of[documents[number]] = place % n_folds
+    fold_of = deal_out((with_mentions, {*names} - with_mentions), min(n_folds, len(with_mentions)), seed)
     return np.array([fold_of[name] for name in names], dtype=np.int64)
+
+
+def deal_out(groups: Iterable[Iterable[str]], n_folds: int, seed: int) -> dict[str, int]:
+    """Assign each document to a fold; within each group of documents, the sizes of folds differ by at most one.
+
+    The same names and seed give the same folds, whatever the order of the names.
+
+    Examples
+    --------
+    >>> sorted(deal_out([["a", "b", "c"], ["d"]], 2, seed=0).values())
+    [0, 0, 0, 1]
+    """
+    draw, fold_of = np.random.default_rng(seed), dict[str, int]()
+    for group in groups:
+        names = sorted(set(group))
+        for place, number in enumerate(draw.permutation(len(names)).tolist()):
+            fold_of[names[number]] = place % n_folds
+    return fold_of
 
 
 @dataclass(frozen=True)
 class Folds:
-    """Trains a model without each fold, and has it look at that fold.
+    """Trains a model without each fold, and lets it find the candidates of that fold.
 
     Attributes
     ----------
     settings : Settings
-        Of the models; ``n_threads`` of them are trained side by side.
+        The settings of the models; ``n_threads`` models are trained in parallel.
     train : list of Sentence
     fold : int64 array of shape (n_sentences,)
-        As `folds_of` gives it.
+        The fold of each sentence, from `folds_of`.
     proposal : Proposal
         Which mentions are candidates.
     trainer : callable
-        Who trains.
+        Trains a model.
     options : TrainingOptions
-        Each fold has a checkpoint of its own beside that of the model.
+        The options; each fold has its own checkpoint beside that of the model.
     """
 
     settings: Settings
@@ -82,7 +97,7 @@ class Folds:
     options: TrainingOptions
 
     def candidates(self) -> list[Candidates]:
-        """Return the candidates of each sentence, by a model that was trained without its document."""
+        """Return the candidates of each sentence, from a model that was trained without its document."""
         n_folds, n_threads = int(self.fold.max()) + 1, self.settings.n_threads
         side_by_side = min(n_threads, n_folds)
         settings = replace(self.settings, n_threads=max(1, n_threads // side_by_side), rescore="off", threshold=None)
@@ -99,7 +114,7 @@ class Folds:
         return found
 
     def _of_fold(self, number: int, settings: Settings, lock: threading.Lock) -> list[Candidates]:
-        """Return the candidates of the sentences of one fold; what a checkpoint has is not worked out again."""
+        """Return the candidates of the sentences in one fold, from a checkpoint if there is one."""
         unseen = [sentence for sentence, fold in zip(self.train, self.fold.tolist(), strict=True) if fold == number]
         seen = [sentence for sentence, fold in zip(self.train, self.fold.tolist(), strict=True) if fold != number]
         checkpoint = fold_checkpoint(self.options.checkpoint, number)
@@ -110,7 +125,7 @@ class Folds:
         resume = self.options.resume and checkpoint is not None and checkpoint.is_file()
         options = TrainingOptions(self._watch(number, lock), 0, checkpoint, resume)
         model, _ = self.trainer(settings, seen, [], options)
-        found = [here.candidates for here in first_look(model, self.proposal, unseen)]
+        found = list(candidates_in(model, self.proposal, unseen))
         if done is not None and checkpoint is not None:
             write_candidates(done, fingerprint, found)
             checkpoint.unlink(missing_ok=True)
@@ -122,13 +137,13 @@ class Folds:
             return None
 
         def watch(record: Record) -> bool | None:
-            with lock:  # folds are trained side by side
+            with lock:  # folds are trained in parallel
                 return on_iteration(replace(record, fold=number + 1, n_folds=int(self.fold.max()) + 1))
 
         return watch
 
     def _fingerprint(self, number: int) -> str:
-        """Identify what the candidates depend on; the features are seen to by the checkpoint of the model itself."""
+        """Identify what the candidates depend on; the checkpoint of the model itself checks the features."""
         digest = hashlib.blake2b(digest_size=16)
         chosen = {
             name: value
@@ -144,7 +159,7 @@ class Folds:
 
 @contextmanager
 def said_once() -> Iterator[None]:
-    """Have nothing said of skipped templates: that was said when the model itself was trained."""
+    """Suppress messages about skipped templates: the training of the model itself has given them."""
     log = logging.getLogger("hyperspan.features")
     level = log.level
     log.setLevel(logging.WARNING)
@@ -155,13 +170,18 @@ def said_once() -> Iterator[None]:
 
 
 def fold_checkpoint(checkpoint: Path | None, number: int) -> Path | None:
-    """Return where the search of a fold is saved, beside the checkpoint of the model."""
+    """Return the path of a fold's checkpoint, beside that of the model."""
     return None if checkpoint is None else checkpoint.with_name(f"{checkpoint.name}.fold{number + 1}")
 
 
 def remove_checkpoints(checkpoint: Path) -> None:
     """Remove a checkpoint and those of its folds."""
     checkpoint.unlink(missing_ok=True)
+    remove_fold_checkpoints(checkpoint)
+
+
+def remove_fold_checkpoints(checkpoint: Path) -> None:
+    """Remove the checkpoints of folds, and the candidates that were found: a new training must not use them."""
     for number in range(N_FOLDS):
         of_fold = fold_checkpoint(checkpoint, number)
         assert of_fold is not None
@@ -170,7 +190,7 @@ def remove_checkpoints(checkpoint: Path) -> None:
 
 
 def write_candidates(path: Path, fingerprint: str, candidates: Sequence[Candidates]) -> None:
-    """Write the candidates of a fold, so that training that was stopped can go on."""
+    """Write the candidates of a fold, so that interrupted training can be resumed."""
     flat = [mention for here in candidates for mention in here]
     types = sorted({mention.type for mention in flat})
     most = max((len(mention.parts) for mention in flat), default=1)
@@ -193,7 +213,7 @@ def read_candidates(path: Path, fingerprint: str, sentences: Sequence[Sentence])
     Raises
     ------
     ModelError
-        If it was made with other data or settings, or is not what we write.
+        If it was made with other data or settings, or is not a file of candidates.
     """
     data, arrays = read_arrays(path, "candidates")
     if data.get("fingerprint") != fingerprint:
@@ -211,7 +231,7 @@ def _checked_candidates(
 ) -> list[Candidates]:
     types = data.get("types")
     if not isinstance(types, list) or not all(isinstance(type, str) and type for type in types):
-        raise ModelError("its types are no texts")
+        raise ModelError("its types are not strings")
     first = check_array(arrays, "first", np.int64, (len(sentences) + 1,)).tolist()
     type_id = check_array(arrays, "type_id", np.int64, (None,)).tolist()
     prob = check_array(arrays, "prob", np.float64, (len(type_id),)).tolist()
@@ -224,7 +244,7 @@ def _checked_candidates(
         here = []
         for row in range(begin, end):
             if not 0 <= type_id[row] < len(types) or not 0.0 <= prob[row] <= 1.0:
-                raise ModelError("it has candidates of no type, or of no probability")
+                raise ModelError("it has candidates without a valid type or probability")
             mention = Mention(types[type_id[row]], [tuple(part) for part in parts[row][: n_parts[row]]])
             if mention.end > len(sentence):
                 raise ModelError("it has candidates beyond the end of a sentence")

@@ -1,4 +1,4 @@
-"""What a recognizer is given: sentences, documents or plain texts, with mentions apart if they come apart."""
+"""The inputs of a recognizer: sentences, documents or plain texts, optionally with separate mentions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hyperspan.errors import LearningError, UsageError
 from hyperspan.mentions import Document, Mention, Sentence, Unit
 
 Given: TypeAlias = Unit | str
-"""A sentence, a document, or a text that becomes one."""
+"""A sentence, a document, or a text that becomes a document."""
 
 _EXPECTED = "expected sentences, documents or texts in a list"
 
@@ -24,16 +24,16 @@ def given_units(
     ----------
     given : iterable of Sentence, Document or str
     y : iterable of sequences of Mention, optional
-        The mentions of each: words in a sentence, characters in a document or text.
+        The mentions of each: in words for a sentence, in characters for a document or text.
     types : iterable of str, optional
-        The types of the mentions that are kept; all if not given.
+        The types of the mentions to keep; all if not given.
 
     Raises
     ------
     UsageError
-        If something else is given.
+        If the input has another type.
     LearningError
-        If there are more or fewer of one than of the other.
+        If the numbers of units and of lists of mentions differ.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def given_units(
         what = "text" if isinstance(given, str) else type(given).__name__.lower()
         raise UsageError(f"{quoted(given)} is one {what}; {_EXPECTED}: [{quoted(given)}]")
     if not isinstance(given, Iterable):
-        raise UsageError(f"{quoted(given)} is no list; {_EXPECTED}")
+        raise UsageError(f"{quoted(given)} is not a list; {_EXPECTED}")
     units: Iterable[Unit] = map(_unit, enumerate(given, start=1))
     if y is not None:
         units = _with_mentions(units, y)
@@ -79,7 +79,7 @@ def _of_types(units: Iterable[Unit], types: frozenset[str]) -> Iterator[Unit]:
 
 
 def check_types(types: Iterable[str] | None, train: Iterable[Unit]) -> None:
-    """Refuse types that no training mention has: a misspelt one would be learned by nobody."""
+    """Raise an error for types that no training mention has, such as misspelt ones."""
     if types is None:
         return
     present = {mention.type for unit in train for mention in unit.mentions}

@@ -1,4 +1,4 @@
-"""What a recognizer has learned, as its users ask for it."""
+"""The learned attributes of a recognizer."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from hyperspan.structures import Structure
 
 
 class NoWeights(ModelError, AttributeError):
-    """A recognizer that has not learned anything is asked for what it has learned."""
+    """A learned attribute was requested before training."""
 
     def __init__(self) -> None:
         super().__init__("This Recognizer has no weights yet: call fit(...) or Recognizer.load(path) first.")
 
 
 class Learned:
-    """A model and how it came about; every question is refused until there is one."""
+    """A trained model and its training record; every attribute raises `NoWeights` before training."""
 
     scorer: str
 
@@ -38,27 +38,27 @@ class Learned:
 
     @property
     def structure_(self) -> Structure:
-        """The structure that mentions are written in, with its labels."""
+        """The structure that encodes mentions, with its labels."""
         return self._learned().structure
 
     @property
     def scorer_(self) -> Scorer:
-        """What gives edges their scores: for ``linear`` it holds extractor, parameters and weights."""
+        """The scorer of edges: for ``linear`` it has the extractor, parameters and weights."""
         return self._learned().scorer
 
     @property
     def rescorer_(self) -> MentionScorer | None:
-        """What takes a second look at whole mentions, if there is one."""
+        """The rescorer for a second look at whole mentions, if there is one."""
         return self._learned().rescorer
 
     @property
     def n_features_(self) -> int:
-        """How many features the scorer knows, where it has such."""
+        """How many features the scorer knows, if it has features."""
         return int(self._of_scorer("features", self._learned().scorer.describe()))
 
     @property
     def weights_(self) -> NDArray[np.float64]:
-        """The weights of features, where the scorer has such."""
+        """The weights of features, if the scorer has any."""
         weights: NDArray[np.float64] = self._of_scorer("weights", self._learned().scorer.state()[1])
         return weights
 
@@ -69,7 +69,7 @@ class Learned:
 
     @property
     def threshold_(self) -> float:
-        """As probable as a mention must be under ``probable``."""
+        """The minimum probability of a mention under ``probable``."""
         return self._learning().threshold
 
     @threshold_.setter
@@ -79,7 +79,7 @@ class Learned:
 
     @property
     def n_iter_(self) -> int:
-        """Iterations of the optimiser, over all penalties tried."""
+        """The iterations of the optimiser, summed over all penalties tried."""
         return self._learning().n_iterations
 
     @property
@@ -89,12 +89,12 @@ class Learned:
 
     @property
     def dev_scores_(self) -> dict[str, Any]:
-        """All scores on the development data; empty without any."""
+        """All scores on the development data; empty if there is none."""
         return self._learning().dev_scores
 
     @property
     def left_out_(self) -> int:
-        """How many training mentions the structure cannot write."""
+        """How many training mentions the structure cannot encode."""
         return self._learning().left_out
 
     def _of_scorer(self, name: str, known: Mapping[str, Any]) -> Any:

@@ -1,10 +1,11 @@
-"""Training of linear weights over features: one penalty, or the best of several on development data."""
+"""Train linear weights over features, with one penalty or the best of several on development data."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from hyperspan.errors import LearningError
 from hyperspan.features import FeatureBlock
-from hyperspan.inference import Gold, check_decoder, distribution_class
+from hyperspan.inference import check_decoder, distribution_class
 from hyperspan.learning import (
     L2_CHOICES,
     LOWEST_THRESHOLD,
@@ -22,12 +23,13 @@ from hyperspan.learning import (
 )
 from hyperspan.mentions import Sentence
 from hyperspan.recognizer.checkpoint import Checkpointer, Interrupted, read_note
-from hyperspan.recognizer.model import Model, Training
+from hyperspan.recognizer.model import Model, Training, batches
 from hyperspan.recognizer.prediction import decode_batch
 from hyperspan.recognizer.settings import Settings
 from hyperspan.recognizer.training import (
     TrainingOptions,
     check_left_out,
+    document_names,
     register_trainer,
     structure_of,
     tuned,
@@ -37,6 +39,7 @@ from hyperspan.structures import Structure
 
 if TYPE_CHECKING:
     from hyperspan.learning import Objective, SegmentObjective
+    from hyperspan.recognizer.problems import Problem
 
 _HELD_OUT = 10
 
@@ -44,7 +47,7 @@ _HELD_OUT = 10
 def train_linear(
     settings: Settings, train: list[Sentence], dev: list[Sentence], options: TrainingOptions
 ) -> tuple[Model, Training]:
-    """Learn linear weights over features by L-BFGS."""
+    """Train linear weights over features by L-BFGS."""
     if settings.l2 == "auto" and not dev:
         return _train_auto(settings, train, options)
     if settings.l2 == "auto" and not any(sentence.mentions for sentence in dev):
@@ -57,7 +60,7 @@ def train_linear(
 
 
 def _train_auto(settings: Settings, train: list[Sentence], options: TrainingOptions) -> tuple[Model, Training]:
-    """Choose the penalty on documents held out by the seed, then learn from all."""
+    """Choose the penalty on held-out documents, then train on all of them."""
     options = replace(options, dev_every=0)
     chosen = read_note(options.checkpoint) if options.resume else {}
     if not chosen:
@@ -77,11 +80,11 @@ def _train_auto(settings: Settings, train: list[Sentence], options: TrainingOpti
 
 
 def _hold_out(train: Sequence[Sentence], seed: int) -> tuple[list[Sentence], list[Sentence]]:
-    """Return what is kept and what is held out: a tenth of the documents, or more until there is a mention in it.
+    """Return the kept and the held-out sentences: a tenth of the documents, or more until they contain a mention.
 
-    Sentences that belong to no document are documents of their own.
+    A sentence without a document counts as a document of its own.
     """
-    names = [sentence.doc or str(number) for number, sentence in enumerate(train)]
+    names = document_names(train)
     documents = sorted(set(names))
     shuffled = [documents[place] for place in np.random.default_rng(seed).permutation(len(documents))]
     with_mentions = {name for name, sentence in zip(names, train, strict=True) if sentence.mentions}
@@ -106,8 +109,8 @@ def _search(
     options: TrainingOptions,
     note: dict[str, Any] | None = None,
 ) -> tuple[Model, Training]:
-    """Search for the best weights; the threshold and the scores are left to others."""
-    from hyperspan.recognizer.problems import problem_for  # here, so that predicting does not wait for it
+    """Search for the best weights, without choosing a threshold or scoring."""
+    from hyperspan.recognizer.problems import problem_for  # imported here, since prediction does not need it
 
     written_as = structure_of(settings, train)
     problem = problem_for(settings, written_as, distribution_class(written_as, settings.distribution), train)
@@ -115,8 +118,11 @@ def _search(
     objective = problem.objective
     model = Model(written_as, settings.distribution, problem.scorer(np.zeros(objective.parameters.n_weights)))
     scores_dev = bool(dev) and (len(penalties) > 1 or options.dev_every > 0)
-    dev_blocks = problem.features(dev if scores_dev else [])
-    fingerprint = _fingerprint(settings, written_as, problem.blocks, problem.gold, penalties, dev, dev_blocks)
+    scored_dev = dev if scores_dev else []
+    dev_blocks = problem.features(scored_dev)
+    borders = np.cumsum([0, *map(len, batches(scored_dev, model.batch_words))]).tolist()
+    dev_batches = [tuple(block.sentences(begin, end) for block in dev_blocks) for begin, end in pairwise(borders)]
+    fingerprint = _fingerprint(settings, written_as, problem, penalties, dev, dev_blocks)
     checkpointer = Checkpointer(options.checkpoint, fingerprint, note)
     from_zero = settings.initial_weights == "zero"
     first = np.zeros(objective.parameters.n_weights) if from_zero else problem.first_weights()
@@ -124,9 +130,12 @@ def _search(
     search = (checkpointer.load(len(begin), penalties) if options.resume else None) or new_search(begin, penalties)
 
     def dev_f1(weights: NDArray[np.float64]) -> float:
-        batch = problem.scores(objective.to_model(weights), dev_blocks)
-        decoded = decode_batch(model, batch, check_decoder("probable"), LOWEST_THRESHOLD)
-        return ThresholdCurve.of([sentence.mentions for sentence in dev], [each.mentions for each in decoded]).best_f1
+        found = [
+            decoded.mentions
+            for batch in problem.scores(objective.to_model(weights), dev_batches)
+            for decoded in decode_batch(model, batch, check_decoder("probable"), LOWEST_THRESHOLD)
+        ]
+        return ThresholdCurve.on(dev, found).best_f1
 
     _run(search, objective, settings, options, checkpointer, dev_f1 if scores_dev else None)
     training = untuned(search.best_l2, search.n_iterations, search.records, len(problem.gold.left_out))
@@ -162,15 +171,14 @@ def _run(
 def _fingerprint(
     settings: Settings,
     structure: Structure,
-    blocks: Sequence[FeatureBlock],
-    gold: Gold,
+    problem: Problem,
     penalties: Sequence[float],
     dev: Sequence[Sentence],
     dev_blocks: Sequence[FeatureBlock],
 ) -> str:
-    """Identify all that the search depends on, so that a checkpoint is only taken up for the same one.
+    """Return a hash of everything the search depends on, so that a checkpoint only resumes the same search.
 
-    More or fewer iterations may be asked for when a search with one penalty goes on.
+    The number of iterations may change when a search with one penalty is resumed.
     """
     digest = hashlib.blake2b(digest_size=16)
     chosen: list[Any] = [
@@ -184,7 +192,8 @@ def _fingerprint(
     if structure.sizes:
         chosen.append(structure.sizes)
     digest.update(repr((chosen, structure.types, tuple(penalties))).encode("utf-8", "surrogatepass"))
-    for array in (*(array for block in blocks for array in (block.first_feature, block.feature)), *gold[:3]):
+    blocks = (array for block in problem.blocks for array in (block.first_feature, block.feature))
+    for array in (*blocks, *problem.gold[:3], *(() if problem.prior is None else (problem.prior,))):
         digest.update(array.tobytes())
     if len(penalties) > 1:
         digest.update(repr((settings.max_iterations, [sentence.mentions for sentence in dev])).encode())

@@ -1,39 +1,39 @@
-"""What was learned, and how it came about."""
+"""The trained model, and the record of its training."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from hyperspan.inference import BatchDistribution, ScoreBatch, distribution
 from hyperspan.mentions import Document, Sentence, Unit
-from hyperspan.scoring import DocumentBorders, MentionScorer, Scorer
+from hyperspan.scoring import DocumentBorders, MentionScorer, Scorer, SegmentScorer
 from hyperspan.structures import Structure
 
 BATCH_WORDS = 4_096
-"""About how many words are worked on at a time: it bounds memory, and nothing else depends on it."""
+"""About how many words are processed at a time. This bounds memory and has no other effect."""
 
 MOST_SCORES = 1 << 23
-"""A batch has at most about so many scores, words times labels: 64 MB, however many types there are."""
+"""The most scores (words times labels) of a batch, about: 64 MB, however many types there are."""
 
 AnyUnit = TypeVar("AnyUnit", bound=Unit)
 
 
 @dataclass(frozen=True)
 class Model:
-    """What was learned: all it takes to find mentions in sentences that have been annotated.
+    """The trained model: everything needed to find mentions in annotated sentences.
 
     Attributes
     ----------
     structure : Structure
-        How mentions are written as edges or tags.
+        How mentions are encoded as edges or tags.
     distribution : str
-        What probabilities are over.
+        The distribution: what probabilities are over.
     scorer : Scorer
-        From sentences to the scores of edges.
+        Computes the scores of edges from sentences.
     rescorer : MentionScorer, optional
-        Who takes a second look at whole mentions, and gives them new probabilities.
+        Takes a second look at whole mentions and gives them new probabilities.
     """
 
     structure: Structure
@@ -43,12 +43,24 @@ class Model:
 
     @property
     def batch_words(self) -> int:
-        """About how many words are scored at a time: fewer, where there are very many labels."""
+        """About how many words are scored at a time: fewer if there are very many labels."""
         return max(1, min(BATCH_WORDS, MOST_SCORES // self.structure.n_labels))
+
+    def by_types(self, n_words: int) -> Iterator[Model]:
+        """Yield this model; or, if so many words have too many scores, models that find some of its types each.
+
+        Batches are cut between sentences only, so a very long sentence may have too many. That is for `segments`, whose
+        types do not interact; other structures score all types at once.
+        """
+        if not isinstance(self.scorer, SegmentScorer) or n_words <= 2 * self.batch_words:
+            yield self
+            return
+        for types in self.scorer.structure.groups_of_types(n_words, MOST_SCORES):
+            yield replace(self, structure=self.scorer.structure.of_types(types), scorer=self.scorer.of_types(types))
 
     @property
     def reads_documents(self) -> bool:
-        """Whether sentences are scored together with their neighbours, so that documents must not be cut."""
+        """Whether sentences are scored together with their neighbours, so that documents must not be split."""
         return getattr(self.scorer, "context", 0) > 0
 
     def over(self, batch: ScoreBatch) -> BatchDistribution[Any]:
@@ -62,26 +74,26 @@ class Model:
 
 @dataclass(frozen=True)
 class Training:
-    """How a model came about.
+    """The record of a training.
 
     Attributes
     ----------
     l2 : float
         The penalty on weights: the one given, or the best of those tried.
     threshold : float
-        As probable as a mention must be.
+        The minimum probability of a mention.
     threshold_curve : list of dict
         Precision, recall and F1 by threshold, if it was tuned: ``ThresholdCurve.rows``.
     n_iterations : int
-        Of the optimiser, over all penalties tried.
+        The iterations of the optimiser, summed over all penalties tried.
     log : list of dict
-        Every iteration.
+        A record of every iteration.
     dev_scores : dict
-        On the development data; empty without any.
+        The scores on the development data; empty if there is none.
     left_out : int
-        How many training mentions the structure cannot write.
+        How many training mentions the structure cannot encode.
     annotator : dict
-        What gave parts of speech and lemmas: the annotator's record.
+        The record of the annotator that added parts of speech and lemmas.
     rescoring : dict
         What a second look changed, and whether it was kept; empty if none was trained.
     """
@@ -100,9 +112,9 @@ class Training:
 def batches(
     units: Iterable[AnyUnit], n_words: int | None = None, *, whole_documents: bool = False
 ) -> Iterator[list[AnyUnit]]:
-    """Cut units into lists of about so many words, `BATCH_WORDS` if not given, counting six characters as one.
+    """Split units into lists of about ``n_words`` words, by default `BATCH_WORDS`; six characters count as a word.
 
-    Sentences of one document can be left together: see `DocumentBorders`.
+    Sentences of one document can be kept together: see `DocumentBorders`.
     """
     wanted = BATCH_WORDS if n_words is None else n_words
     batch: list[AnyUnit] = []
@@ -114,7 +126,7 @@ def batches(
             batch, n_here = [], 0
         batch.append(unit)
         n_here += 1 + (len(unit.tokens) if isinstance(unit, Sentence) else len(unit.text) // 6)
-        if n_here >= wanted and not whole_documents:  # nothing has to wait for what comes next
+        if n_here >= wanted and not whole_documents:  # the batch need not wait for the next unit
             yield batch
             batch, n_here = [], 0
     if batch:

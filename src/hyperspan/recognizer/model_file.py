@@ -22,7 +22,7 @@ _KEY = "hyperspan"
 
 
 def write_arrays(path: Path, kind: str, data: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write plain data and arrays to one file that appears only when it is complete.
+    """Write plain data and arrays to one file that appears only once it is complete.
 
     The same content gives the same bytes.
     """
@@ -36,7 +36,7 @@ def write_arrays(path: Path, kind: str, data: Mapping[str, Any], arrays: Mapping
     except OSError as error:
         raise ModelError(
             f"cannot write the {kind} {path}: {error.strerror or error}. What was there before is unchanged; "
-            "make room, or choose another place"
+            "free some space, or choose another location"
         ) from error
 
 
@@ -56,7 +56,7 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArra
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
     except (SafetensorError, KeyError, ValueError, TypeError, AttributeError, OSError, RecursionError) as error:
         raise ModelError(
-            f"{path} is not a {kind} file, or it is damaged ({type(error).__name__}); train again, or copy it once more"
+            f"{path} is not a {kind} file, or it is damaged ({type(error).__name__}); copy it again, or train again"
         ) from None
     if not isinstance(header, dict) or header.get("kind") != kind:
         seen = header.get("kind") if isinstance(header, dict) else header
@@ -69,7 +69,7 @@ def read_arrays(path: Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArra
         )
     expected = header.pop("content_hash", None)
     if expected != _hash(header, arrays):
-        raise ModelError(f"{path} was altered after it was written: its content does not fit its hash. Train again")
+        raise ModelError(f"{path} was altered after it was written: its content does not match its hash. Train again")
     data = header.get("data")
     if not isinstance(data, dict):
         raise ModelError(f"{path} lacks its settings; it was not written by this program")

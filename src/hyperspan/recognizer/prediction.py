@@ -1,15 +1,17 @@
-"""From what a model says of sentences to the mentions that are predicted."""
+"""Predict the mentions of sentences with a model."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hyperspan.inference import Decoder, ScoreBatch, check_decoder
+from hyperspan.inference import BatchDistribution, Decoder, ScoreBatch, check_decoder
+from hyperspan.inference.mention_rows import MentionRows, joined_rows
+from hyperspan.inference.outcomes import most_probable
 from hyperspan.mentions import (
     Document,
     Mention,
@@ -18,30 +20,34 @@ from hyperspan.mentions import (
     in_order,
     to_characters,
     unchecked_document,
-    unchecked_mention,
 )
 from hyperspan.recognizer.model import BATCH_WORDS, Model, batches
-from hyperspan.scoring import DocumentBorders, MentionScorer, Proposal
+from hyperspan.scoring import DocumentBorders, MentionScorer, Proposal, Proposed
 from hyperspan.structures import Decoded
+from hyperspan.structures.decoding import MOST_MENTIONS
 from hyperspan.threads import run
 
 _WORTH_THREADS = 1_000
 
 Alternative = tuple[float, tuple[Mention, ...]]
+Found = TypeVar("Found")
+
+_WHOLE, _CUT = Decoded(()), Decoded((), truncated=True)
+_NONE: tuple[Alternative, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """What is predicted for a sentence.
+    """The prediction for a sentence.
 
     Attributes
     ----------
     mentions : tuple of Mention
         In order, each with its probability.
     truncated : bool
-        There were more, and some are missing.
+        Whether there were more mentions, so that some are missing.
     alternatives : tuple of (float, tuple of Mention)
-        The best outcomes with their probabilities, as many as were asked for.
+        The requested number of best outcomes, with their probabilities.
     """
 
     mentions: tuple[Mention, ...]
@@ -52,68 +58,108 @@ class Prediction:
 def predict(
     model: Model, sentences: Iterable[Sentence], decode: str, threshold: float, top: int = 0
 ) -> Iterator[Prediction]:
-    """Yield what is predicted for each of some annotated sentences, in batches that bound memory."""
+    """Yield the prediction for each annotated sentence, processed in batches that bound memory."""
     if model.rescorer is not None:
         yield from rescored(model, model.rescorer, sentences, decode, threshold, top)
         return
     decoder = check_decoder(decode)
     for sentences_here in batches(sentences, model.batch_words, whole_documents=model.reads_documents):
-        batch = model.scorer.scores(sentences_here)
-        decoded = decode_batch(model, batch, decoder, threshold)
-        alternatives = _alternatives(model, batch, top) if top else [()] * batch.n_sentences
+        if top:
+            batch = model.scorer.scores(sentences_here)
+            decoded, alternatives = decode_batch(model, batch, decoder, threshold), _alternatives(model, batch, top)
+        else:
+            decoded, alternatives = _decoded(model, sentences_here, decoder, threshold), [()] * len(sentences_here)
         for here, others in zip(decoded, alternatives, strict=True):
             yield Prediction(here.mentions, here.truncated, others)
+
+
+def _decoded(model: Model, sentences: Sequence[Sentence], decoder: Decoder, threshold: float) -> list[Decoded]:
+    """Return the mentions of each sentence; for some types after another, where there would be too many scores."""
+    found = [
+        decode_batch(some, some.scorer.scores(sentences), decoder, threshold)
+        for some in model.by_types(sum(map(len, sentences)))
+    ]
+    if len(found) == 1:
+        return found[0]
+    return [
+        most_probable(
+            [mention for here in of_types for mention in here.mentions],
+            MOST_MENTIONS,
+            any(here.truncated for here in of_types),
+        )
+        for of_types in zip(*found, strict=True)
+    ]
 
 
 def rescored(
     model: Model, rescorer: MentionScorer, sentences: Iterable[Sentence], decode: str, threshold: float, top: int = 0
 ) -> Iterator[Prediction]:
-    """Yield what is predicted after a second look.
+    """Yield the predictions after a second look.
 
-    Under ``probable`` the candidates count whose new probability is at least the threshold. The other decoders choose
-    mentions as they do without; these get the same probabilities, except that one too improbable to be a candidate
-    keeps the one it has.
+    Under ``probable``, these are the candidates whose new probability is at least the threshold. The other decoders
+    choose the same mentions as without a second look and give them the new probabilities; a mention too improbable to
+    be a candidate keeps its old one.
     """
     decoder = None if decode == "probable" else check_decoder(decode)
-    for looked_at in _documents(first_look(model, rescorer.proposal, sentences, decoder, threshold, top)):
-        candidates = [here.candidates for here in looked_at]
-        probs = rescorer.probs([here.sentence for here in looked_at], candidates)
-        for here, of_sentence in zip(looked_at, probs, strict=True):
-            new = [
-                unchecked_mention(mention.type, mention.parts, prob)
-                for mention, prob in zip(here.candidates, of_sentence, strict=True)
-                if decoder is not None or prob >= threshold
-            ]
-            if here.chosen is not None:
-                by_mention = {mention: mention for mention in new}
-                new = [by_mention.get(mention, mention) for mention in here.chosen]
-            yield Prediction(tuple(new), here.truncated, here.alternatives)
+    for look in _whole_documents(first_looks(model, rescorer.proposal, sentences, decoder, threshold, top)):
+        probs = rescorer.probs(look.sentences, look.candidates)
+        which = np.flatnonzero(probs >= threshold) if decoder is None else np.arange(len(probs))
+        found = look.candidates.mentions(which, probs[which])
+        for here, decoded, alternatives in zip(found, look.decoded, look.alternatives, strict=True):
+            mentions = tuple(here)
+            if decoder is not None:
+                by_mention = {mention: mention for mention in here}
+                mentions = tuple(by_mention.get(mention, mention) for mention in decoded.mentions)
+            yield Prediction(mentions, decoded.truncated, alternatives)
 
 
 class FirstLook(NamedTuple):
-    """What the first look says of a sentence.
+    """The result of the first look at some sentences.
 
     Attributes
     ----------
-    sentence : Sentence
-    candidates : tuple of Mention
-        In order, each with its exact probability.
-    chosen : tuple of Mention, or None
-        What a decoder chose, if there was one.
-    truncated : bool
-        There were more mentions as probable as the threshold than are among the candidates.
-    alternatives : tuple
+    sentences : list of Sentence
+    candidates : Proposed
+        Sorted, each with its exact probability.
+    decoded : list of Decoded
+        What a decoder chose in each sentence. Without a decoder it has no mentions, and ``truncated`` says whether some
+        mentions at least as probable as the threshold are not among the candidates.
+    alternatives : list of tuple
         As in `Prediction`.
     """
 
-    sentence: Sentence
-    candidates: tuple[Mention, ...]
-    chosen: tuple[Mention, ...] | None = None
-    truncated: bool = False
-    alternatives: tuple[Alternative, ...] = ()
+    sentences: list[Sentence]
+    candidates: Proposed
+    decoded: list[Decoded]
+    alternatives: list[tuple[Alternative, ...]]
+
+    @classmethod
+    def joined(cls, pieces: Sequence[FirstLook]) -> FirstLook:
+        """Return pieces as one."""
+        if len(pieces) == 1:
+            return pieces[0]
+        return cls(
+            [sentence for piece in pieces for sentence in piece.sentences],
+            Proposed.joined([piece.candidates for piece in pieces]),
+            [decoded for piece in pieces for decoded in piece.decoded],
+            [alternatives for piece in pieces for alternatives in piece.alternatives],
+        )
+
+    def of_documents(self, begins: Sequence[bool]) -> FirstLook:
+        """Return the same with the documents of the sentences."""
+        return self._replace(candidates=replace(self.candidates, document=np.cumsum(begins, dtype=np.int64)))
+
+    def piece(self, begin: int, end: int) -> FirstLook:
+        """Return the first look at some consecutive sentences."""
+        return FirstLook(
+            self.sentences[begin:end],
+            self.candidates.piece(begin, end),
+            self.decoded[begin:end],
+            self.alternatives[begin:end],
+        )
 
 
-def first_look(
+def first_looks(
     model: Model,
     proposal: Proposal,
     sentences: Iterable[Sentence],
@@ -121,65 +167,90 @@ def first_look(
     threshold: float = 1.0,
     top: int = 0,
 ) -> Iterator[FirstLook]:
-    """Yield the candidates of each sentence, in batches that bound memory, and what a decoder chooses beside."""
+    """Yield the candidates of sentences and the choice of a decoder, in batches that bound memory."""
     for sentences_here in batches(sentences, model.batch_words, whole_documents=model.reads_documents):
         batch = model.scorer.scores(sentences_here)
-        proposed = _proposed(model, batch, proposal, threshold)
-        chosen = [None] * batch.n_sentences if decoder is None else decode_batch(model, batch, decoder, threshold)
-        alternatives = _alternatives(model, batch, top) if top else [()] * batch.n_sentences
-        for sentence, here, best, others in zip(sentences_here, proposed, chosen, alternatives, strict=True):
-            if best is None:
-                yield FirstLook(sentence, here.mentions, None, here.truncated, others)
-            else:
-                yield FirstLook(sentence, here.mentions, best.mentions, best.truncated, others)
-
-
-def _proposed(model: Model, batch: ScoreBatch, proposal: Proposal, threshold: float) -> list[Decoded]:
-    """Return the candidates of each sentence; truncated where some as probable as the threshold are missing."""
-    decoded = decode_batch(model, batch, lambda over, _: over.probable(proposal.lowest), threshold)
-    for number, here in enumerate(decoded):
-        if here.truncated:  # a search that was cut short may have missed likely ones: look for these once more
-            (likely,) = model.over(batch.sentence(number)).probable(max(proposal.lowest))
-            everything = {mention: mention for mention in (*here.mentions, *likely.mentions)}
-            decoded[number] = Decoded(in_order(everything), likely.truncated)
-        if len(here.mentions) > proposal.most:
-            decoded[number] = _most_probable(decoded[number], proposal.most, threshold)
-    return decoded
-
-
-def _most_probable(decoded: Decoded, most: int, threshold: float) -> Decoded:
-    """Return the most probable mentions of each number of parts."""
-    falling = sorted(decoded.mentions, key=lambda mention: (-(mention.prob or 0.0), mention))
-    n_so_far: Counter[int] = Counter()
-    kept, truncated = [], decoded.truncated
-    for mention in falling:
-        n_so_far[len(mention.parts)] += 1
-        if n_so_far[len(mention.parts)] <= most:
-            kept.append(mention)
+        candidates, truncated = _proposed(model, batch, proposal, threshold)
+        if decoder is None:
+            decoded = [_CUT if is_cut else _WHOLE for is_cut in truncated.tolist()]
         else:
-            truncated |= (mention.prob or 0.0) >= threshold
-    return Decoded(in_order(kept), truncated)
+            decoded = decode_batch(model, batch, decoder, threshold)
+        alternatives = _alternatives(model, batch, top) if top else [_NONE] * batch.n_sentences
+        yield FirstLook(sentences_here, candidates, decoded, alternatives)
 
 
-def _documents(looked_at: Iterable[FirstLook]) -> Iterator[list[FirstLook]]:
-    """Put sentences together so that no document is cut."""
-    borders, so_far, n_words = DocumentBorders(), list[FirstLook](), 0
-    for here in looked_at:
-        if borders.begins(here.sentence) and n_words >= BATCH_WORDS:
-            yield so_far
-            so_far, n_words = [], 0
-        so_far.append(here)
-        n_words += len(here.sentence)
-    if so_far:
-        yield so_far
+def candidates_in(model: Model, proposal: Proposal, sentences: Iterable[Sentence]) -> Proposed:
+    """Return the candidates of sentences."""
+    looks = [look.candidates for look in first_looks(model, proposal, sentences)]
+    return Proposed.joined(looks) if looks else Proposed.of((), model.structure.types)
+
+
+def _proposed(
+    model: Model, batch: ScoreBatch, proposal: Proposal, threshold: float
+) -> tuple[Proposed, NDArray[np.bool_]]:
+    """Return the candidates of each sentence, and whether some at least as probable as the threshold are missing."""
+
+    def search(piece: ScoreBatch) -> tuple[Proposed, NDArray[np.bool_]]:
+        over = model.over(piece)
+        rows, was_cut = over.probable_rows(proposal.lowest, MOST_MENTIONS)
+        crowded = np.bincount(rows.sentence, minlength=piece.n_sentences) > MOST_MENTIONS
+        for number in np.flatnonzero(crowded | was_cut).tolist():
+            rows, was_cut[number] = _once_more(over, rows, was_cut[number], number, max(proposal.lowest))
+        found, lost = Proposed.found(rows, over.block_types, piece.n_sentences).most_probable(proposal.most)
+        was_cut[lost.sentence[lost.prob >= threshold]] = True
+        return found, was_cut
+
+    found, truncated = zip(*_in_threads(model, batch, search), strict=True)
+    return Proposed.joined(found), np.concatenate(truncated)
+
+
+def _once_more(
+    over: BatchDistribution[Any], rows: MentionRows, was_cut: bool, number: int, threshold: float
+) -> tuple[MentionRows, bool]:
+    """Replace the rows of a sentence that has too many; also return whether some probable ones are missing.
+
+    A truncated search may have missed probable mentions, so it is repeated with a higher threshold.
+    """
+    is_here = rows.sentence == number
+    here = rows.chosen(np.flatnonzero(is_here))
+    decoded = most_probable(here.mentions(over.block_types, number + 1)[number], MOST_MENTIONS, was_cut)
+    if decoded.truncated:
+        (likely,) = over.sentence(number).probable(threshold)
+        everything = {mention: mention for mention in (*decoded.mentions, *likely.mentions)}
+        decoded = Decoded(in_order(everything), likely.truncated)
+    kept = Proposed.of([decoded.mentions], over.block_types).rows
+    others = rows.chosen(np.flatnonzero(~is_here))
+    return joined_rows([others, kept._replace(sentence=kept.sentence + number)]), decoded.truncated
+
+
+def _whole_documents(looks: Iterable[FirstLook]) -> Iterator[FirstLook]:
+    """Group sentences so that no document is split."""
+    borders, waiting, begun, n_words = DocumentBorders(), list[FirstLook](), list[bool](), 0
+    for look in looks:
+        begin = 0
+        for place, sentence in enumerate(look.sentences):
+            begins = borders.begins(sentence)
+            if begins and n_words >= BATCH_WORDS:
+                yield FirstLook.joined([*waiting, look.piece(begin, place)]).of_documents(begun)
+                waiting, begun, n_words, begin = [], [], 0, place
+            begun.append(begins)
+            n_words += len(sentence.tokens)
+        waiting.append(look.piece(begin, len(look.sentences)) if begin else look)
+    if waiting:
+        yield FirstLook.joined(waiting).of_documents(begun)
 
 
 def decode_batch(model: Model, batch: ScoreBatch, decoder: Decoder, threshold: float) -> list[Decoded]:
-    """Return the mentions of each sentence, given their scores, in as many threads as the scorer may use."""
+    """Return the mentions of each sentence, given their scores, with as many threads as the scorer may use."""
+    found = _in_threads(model, batch, lambda piece: decoder(model.over(piece), threshold))
+    return [decoded for piece in found for decoded in piece]
+
+
+def _in_threads(model: Model, batch: ScoreBatch, work: Callable[[ScoreBatch], Found]) -> list[Found]:
+    """Return the results for the pieces of a batch, in order, with as many threads as the scorer may use."""
     n_threads = model.scorer.n_threads if len(batch.scores) >= _WORTH_THREADS else 1
     pieces = batch.cut(n_threads)
-    found = run(n_threads, lambda number: decoder(model.over(pieces[number]), threshold), n_threads)
-    return [decoded for piece in found for decoded in piece]
+    return run(n_threads, lambda number: work(pieces[number]), n_threads)
 
 
 def _alternatives(model: Model, batch: ScoreBatch, top: int) -> list[tuple[Alternative, ...]]:
@@ -198,14 +269,14 @@ def with_found(unit: Unit, sentences: Sequence[Sentence], found: Sequence[Predic
 
 
 def with_mentions(unit: Unit, mentions: Sequence[Mention]) -> Unit:
-    """Return a sentence or document with mentions that were found in it, and so need no checks."""
+    """Return a sentence or document with predicted mentions, which need no validation."""
     if isinstance(unit, Document):
         return unchecked_document(unit, tuple(mentions))
     return unit.with_mentions(mentions)
 
 
 def mentions_of(unit: Unit, sentences: Sequence[Sentence], found: Sequence[Prediction]) -> list[Mention]:
-    """Return the mentions that were found in the sentences of a unit, in order: of a document as characters."""
+    """Return the mentions found in the sentences of a unit, sorted; in characters for a document."""
     if isinstance(unit, Sentence):
         return list(found[0].mentions)
     return [

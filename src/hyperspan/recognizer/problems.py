@@ -1,10 +1,10 @@
-"""What a search for linear weights is about: the features of training data, the objective, and the scorer it makes."""
+"""The optimisation problem of linear weights: training features, the objective, and the resulting scorer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ from hyperspan.structures import Segments, Structure
 from hyperspan.structures.segments import GAP, PART
 
 Blocks = tuple[FeatureBlock, ...]
-"""The features of sentences, once for each kind of thing that has such."""
+"""The features of sentences, one block for each kind of features."""
 
 
 class Problem(Protocol):
@@ -35,10 +35,14 @@ class Problem(Protocol):
 
     @property
     def objective(self) -> Any:
-        """What is minimised: an `Objective` or the like."""
+        """The function to minimise: an `Objective` or a similar object."""
+
+    @property
+    def prior(self) -> NDArray[np.float64] | None:
+        """The prior of a search, if it was computed from the gold data: a checkpoint resumes the same one only."""
 
     def first_weights(self) -> NDArray[np.float64]:
-        """Return the weights of a model to start from, unless they are to be zero."""
+        """Return the initial weights, unless they are to be zero."""
 
     def scorer(self, weights: NDArray[np.float64]) -> Scorer:
         """Return the scorer that has the weights of a model."""
@@ -49,8 +53,8 @@ class Problem(Protocol):
     def features(self, sentences: Sequence[Sentence]) -> Blocks:
         """Return the features of sentences."""
 
-    def scores(self, weights: NDArray[np.float64], features: Blocks) -> ScoreBatch:
-        """Return the scores of sentences, given their features and the weights of a model."""
+    def scores(self, weights: NDArray[np.float64], batches: Iterable[Blocks]) -> Iterator[ScoreBatch]:
+        """Yield the scores of batches of sentences, given their features and the weights of a model."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +66,10 @@ class WordProblem:
     blocks: Blocks
     objective: Objective
 
+    prior: ClassVar[None] = None
+
     def first_weights(self) -> NDArray[np.float64]:
-        """Return biases under which every choice is as frequent as in the gold."""
+        """Return biases that make every choice as frequent as in the gold data."""
         return first_weights(self.objective.structure, self.gold, self.objective.parameters)
 
     def scorer(self, weights: NDArray[np.float64]) -> LinearScorer:
@@ -79,9 +85,10 @@ class WordProblem:
         """Return the features of sentences."""
         return (self.extractor.transform(sentences),)
 
-    def scores(self, weights: NDArray[np.float64], features: Blocks) -> ScoreBatch:
-        """Return the scores of sentences, given their features and the weights of a model."""
-        return self.scorer(weights).scores_of(*features)
+    def scores(self, weights: NDArray[np.float64], batches: Iterable[Blocks]) -> Iterator[ScoreBatch]:
+        """Yield the scores of batches of sentences, given their features and the weights of a model."""
+        scorer = self.scorer(weights)
+        return (scorer.scores_of(words) for (words,) in batches)
 
 
 @dataclass(frozen=True)
@@ -93,8 +100,13 @@ class SegmentProblem:
     blocks: Blocks
     objective: SegmentObjective
 
+    @property
+    def prior(self) -> NDArray[np.float64]:
+        """The prior, which has the frequencies of parts and gaps."""
+        return self.objective.parameters.prior
+
     def first_weights(self) -> NDArray[np.float64]:
-        """Return zeros: how frequent parts and gaps are is in the prior."""
+        """Return zeros: the search starts from the prior."""
         return np.zeros(self.objective.parameters.n_weights)
 
     def scorer(self, weights: NDArray[np.float64]) -> SegmentScorer:
@@ -119,16 +131,16 @@ class SegmentProblem:
         """Return the features of sentences."""
         return tuple(extractor.transform(sentences) for extractor in self.extractors)
 
-    def scores(self, weights: NDArray[np.float64], features: Blocks) -> ScoreBatch:
-        """Return the scores of sentences, given their features and the weights of a model."""
-        words, spans = features
-        return self.scorer(weights).scores_of(words, spans)
+    def scores(self, weights: NDArray[np.float64], batches: Iterable[Blocks]) -> Iterator[ScoreBatch]:
+        """Yield the scores of batches of sentences, given their features and the weights of a model."""
+        scorer = self.scorer(weights)
+        return (scorer.scores_of(words, spans) for words, spans in batches)
 
 
 def word_problem(
     settings: Settings, structure: Structure, distribution: type[BatchDistribution[Any]], train: Sequence[Sentence]
 ) -> WordProblem:
-    """Make the problem of training data whose words have labels."""
+    """Make the problem for structures that label words."""
     extractor = Extractor(settings.features, settings.clusters, settings.lexicon, threads=settings.n_threads)
     block = extractor.fit_transform(train)
     gold = encode_gold(distribution, structure, train)
@@ -149,7 +161,7 @@ def word_problem(
 def segment_problem(
     settings: Settings, structure: Segments, distribution: type[BatchDistribution[Any]], train: Sequence[Sentence]
 ) -> SegmentProblem:
-    """Make the problem of training data whose parts, gaps and ends have scores."""
+    """Make the problem for structures that score whole parts, gaps and ends."""
     from hyperspan.features.spans import SPAN_WORDS, SpanExtractor
 
     gold = encode_gold(distribution, structure, train)
@@ -187,12 +199,12 @@ def _size(extractor: Extractor) -> int:
 Maker = Callable[[Settings, Any, type[BatchDistribution[Any]], Sequence[Sentence]], Problem]
 
 PROBLEMS: dict[str, Maker] = {"segments": segment_problem}
-"""What makes the problem for a kind of structure that is not scored word by word."""
+"""Makes the problem for kinds of structures that are not scored word by word."""
 
 
 def problem_for(
     settings: Settings, structure: Structure, distribution: type[BatchDistribution[Any]], train: Sequence[Sentence]
 ) -> Problem:
-    """Make the problem of training data."""
+    """Make the problem for training data."""
     maker: Maker = PROBLEMS.get(structure.kind, word_problem)
     return maker(settings, structure, distribution, train)

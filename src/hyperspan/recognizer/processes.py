@@ -1,4 +1,4 @@
-"""Finding mentions in several processes: units go there in batches, and what was found comes back in their order."""
+"""Find mentions in several processes: units are sent in batches, and results return in their order."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 Work = Callable[["Recognizer", list[Unit]], Iterable[Result]]
-"""Makes one result of each of some units. It is sent to other processes, so it must be a function of a module."""
+"""Makes one result from each unit. It is sent to other processes, so it must be a module-level function."""
 
 _BATCH_WORDS = BATCH_WORDS // 2
-"""Smaller than for one process, since at the end one waits for the other."""
+"""Smaller than for one process, since processes wait for one another at the end."""
 
 _MOST_UNDER_WAY = 8
-"""How many batches for each process may wait for one that takes long."""
+"""How many batches per process may wait for a slow one."""
 
 _OBJECTS_BETWEEN_COLLECTIONS = 100_000
-"""Sentences and mentions are not garbage of the kind that is collected: looking for it often takes time for nothing."""
+"""Sentences and mentions form no reference cycles, so frequent garbage collection would waste time."""
 
 _here: Recognizer | None = None
 
@@ -35,9 +35,9 @@ _here: Recognizer | None = None
 def in_processes(
     recognizer: Recognizer, work: Work[Result], units: Iterable[Unit], n_workers: int
 ) -> Iterator[tuple[Unit, Result]]:
-    """Yield each unit with what is made of it, in order; only a few batches are under way at a time.
+    """Yield each unit with its result, in order; only a few batches are processed at a time.
 
-    This process is one of the workers: it does what the others have not begun while it would have to wait for them.
+    This process is one of the workers: instead of waiting, it processes batches that no other worker has started.
     """
     pool = ProcessPoolExecutor(n_workers - 1, initializer=_start, initargs=(recognizer,))
     under_way: deque[tuple[list[Unit], Future[list[Result]]]] = deque()
@@ -67,9 +67,9 @@ def _done(work: Work[Result], recognizer: Recognizer, batch: list[Unit]) -> Futu
 
 def _start(recognizer: Recognizer) -> None:
     global _here
-    logging.getLogger("hyperspan").setLevel(logging.ERROR)  # warnings are given by the first process
+    logging.getLogger("hyperspan").setLevel(logging.ERROR)  # the first process logs the warnings
     recognizer.scorer_.use_threads(1)
-    gc.freeze()  # what is here from the beginning stays; going over it would copy it, where memory is shared
+    gc.freeze()  # collecting objects inherited from the parent would copy shared memory
     gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     _here = recognizer
 

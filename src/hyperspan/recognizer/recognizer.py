@@ -1,4 +1,4 @@
-"""The recognizer, as its users see it."""
+"""The recognizer: the main class of this package."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer.annotating import warn_of_difference, watched
 from hyperspan.recognizer.estimator import Estimator
 from hyperspan.recognizer.explanation import Explanation, explain
-from hyperspan.recognizer.folds import remove_checkpoints
+from hyperspan.recognizer.folds import remove_checkpoints, remove_fold_checkpoints
 from hyperspan.recognizer.inputs import Given, check_types, given_units
 from hyperspan.recognizer.learned import Learned
 from hyperspan.recognizer.linear_training import train_linear as _registers_itself  # noqa: F401
@@ -36,18 +36,19 @@ from hyperspan.text import Annotator, annotator, as_sentences, split_documents
 class Recognizer(Learned, Estimator, Shared):
     """Find mentions whose words need not be adjacent and may overlap.
 
-    The constructor only stores; `fit` checks. Works with scikit-learn's ``clone`` and ``GridSearchCV``.
+    The constructor only stores its arguments; `fit` checks them. Works with scikit-learn's ``clone`` and
+    ``GridSearchCV``.
 
     Parameters
     ----------
     structure : {"shared", "split", "mention", "linear", "segments"}
-        How mentions are written as edges or tags.
+        How mentions are encoded as edges or tags.
     max_components : int
         The most parts a mention can have, 1 to 5.
     distribution : {"encodings", "mention-sets", "derivations"}
-        What probabilities are over; ``"published"`` is an old name of the last.
+        What probabilities are over; ``"published"`` is an old name for ``"derivations"``.
     l2 : float or "auto"
-        The penalty on weights; ``auto`` tries several on development data.
+        The L2 penalty on weights; ``auto`` chooses the best of several on development data.
     features : str or path
         ``"default"``, ``"published"`` or a template file.
     clusters : Clusters, optional
@@ -55,56 +56,58 @@ class Recognizer(Learned, Estimator, Shared):
     lexicon : Lexicon, optional
         Semantic categories.
     annotator : str
-        Who gives parts of speech and lemmas: see `hyperspan.text.annotator`.
+        What adds parts of speech and lemmas; see `hyperspan.text.annotator`.
     frequent : int
-        Features that occur so often have weights for all labels that occur.
+        Features that occur at least this often have weights for all labels that occur.
     max_iterations : int
-        Of the optimiser, for each penalty.
+        The maximum number of iterations in the optimiser for each penalty.
     tolerance : float
-        Stop when the objective falls by less than this share over ten iterations.
+        Stop when the objective decreases by less than this share over ten iterations.
     decode : {"probable", "enough", "all"}
-        From a structure to mentions.
+        How to choose mentions from the distribution.
     threshold : float, optional
-        As probable as a mention must be under ``probable``; tuned on development data if not given, or 0.3 without any.
+        The minimum probability of a mention under ``probable``. If not given, it is tuned on development data, or 0.3
+        without any.
     n_threads : int
-        Results do not depend on it.
+        The number of threads. Results do not depend on it.
     seed : int
-        Which documents are held out for ``l2="auto"`` without development data.
+        Determines which documents are held out for ``l2="auto"`` without development data.
     scorer : str
-        Who scores edges: ``linear`` weights over features, or another that has been registered.
+        What scores edges: ``linear`` weights over features, or another registered scorer.
     initial_weights : {"frequencies", "zero"}
-        Where the search begins: biases under which every choice is as frequent as in the training data, or all zero.
+        The start of the search: biases that make every choice as frequent as in the training data, or all zeros.
     longest_part, longest_gap : int, optional
-        For ``segments``: how many words a part or a gap can have. If not given, as many as nearly all in the training
-        data have.
+        For ``segments``: the most words of a part and of a gap. If not given, they cover nearly all in the training
+        data.
     encoder : str, optional
-        A pretrained encoder, by its folder or name: then the scorer is ``neural``, and what follows counts.
+        The folder or name of a pretrained encoder. The scorer is then ``neural``, and the parameters below apply.
     device : {"auto", "cpu", "cuda"}
-        Where the encoder learns; ``auto`` is a GPU where there is one.
+        Where the encoder is trained; ``auto`` uses a GPU if there is one.
     epochs, batch_size : int
-        How often to go through the training data at most, and how many sentences make a step.
+        The maximum number of passes over the training data, and the number of sentences per step.
     encoder_lr, head_lr : float
-        The highest learning rates of the encoder and of what stands on it.
+        The peak learning rates of the encoder and of the layers on top of it.
     dropout : float
-        The share of a word's vector that is left out while learning.
+        The dropout rate on word vectors during training.
     layers : int
-        The vector of a word is the mean over so many of the encoder's last layers.
+        The vector of a word is the mean over this many of the encoder's last layers.
     context : int
-        How many words of the neighbouring sentences of a document the encoder sees beside.
+        How many words of the neighbouring sentences in a document the encoder also sees.
     patience : int
-        Stop after so many epochs without a better F1 on the development data.
+        Stop after this many epochs without a better F1 on the development data.
     precision : {"auto", "float32", "bfloat16"}
-        In what the encoder computes while learning; ``auto`` is bfloat16 on a GPU that knows it.
+        The precision of the encoder during training; ``auto`` is bfloat16 on a GPU that supports it.
     freeze : bool
-        Leave the encoder as it is, and learn only what stands on it.
+        Keep the encoder fixed, and train only the layers on top of it.
     save_precision : {"float32", "float16"}
-        In what the model file holds the network: the second halves it.
+        The precision of the network in the model file; ``float16`` halves its size.
     rescore : {"off", "auto", "on"}
-        Whether to train a second look at whole mentions. With features it takes about five times as long, and ``auto``
-        keeps it if F1 rises by more than its standard error on development data, or on training data by
-        cross-validation. With an encoder it costs little, and ``auto`` keeps it if F1 rises on development data.
+        Whether to train a second look at whole mentions. With features, training takes about five times as long, and
+        ``auto`` keeps the second look if F1 rises by more than its standard error on development data, or on training
+        data by cross-validation. With an encoder it costs little, and ``auto`` keeps it if F1 rises on development
+        data.
     types : list of str, optional
-        The types to learn and to score; mentions of others are left aside. All if not given.
+        The types to learn and to score; mentions of other types are ignored. All if not given.
 
     Examples
     --------
@@ -207,40 +210,44 @@ class Recognizer(Learned, Estimator, Shared):
         checkpoint: str | Path | None = None,
         resume: bool = False,
     ) -> Recognizer:
-        """Learn from sentences (or documents) with their mentions.
+        """Train on sentences (or documents) with their mentions.
 
         Parameters
         ----------
         sentences : iterable of Sentence, Document or str
         y : sequence of sequences of Mention, optional
-            The mentions of each, if they do not carry them: words in a sentence, characters in a document or text.
+            The mentions of each, if the units have none: in words for a sentence, in characters for a document or text.
         dev : iterable of Sentence or Document, optional
             Development data, for the threshold and for ``l2="auto"``.
         on_iteration : callable, optional
-            Gets a `Record` after every iteration; if it returns True, training stops as if interrupted.
+            Called with a `Record` after every iteration; if it returns True, training stops as if interrupted.
         dev_every : int
-            Score the development data every so many iterations, for the record.
+            Score the development data every ``dev_every`` iterations, for the training log; 0 for never.
         checkpoint : path, optional
-            Where to save the search from time to time; `save` removes it, when the model is safe.
+            Where to save the state of training from time to time; `save` removes it once the model is safely written.
         resume : bool
-            Go on from the checkpoint, if there is one.
+            Continue from the checkpoint, if there is one.
 
         Raises
         ------
+        CorpusError
+            If a mention of a document does not fit its words and sentences.
         LearningError
-            If there is nothing to learn from.
+            If there is nothing to train on.
         Interrupted
-            If ``on_iteration`` asked for it; the search is in the checkpoint.
+            If ``on_iteration`` stopped the training; its state is in the checkpoint.
         ModelError
             If the checkpoint was made with other data or settings.
         """
         settings = self._settings()
         settings.check()
-        self._model = self._training = None  # so that what is half learned cannot be used
+        self._model = self._training = None  # so that a failed training cannot be used
         self._has_compared = False
         self._checkpoint = None if checkpoint is None else Path(checkpoint)
         with_columns = annotator_named(self.annotator)
         options = TrainingOptions(on_iteration, dev_every, self._checkpoint, resume)
+        if self._checkpoint is not None and not (resume and self._checkpoint.is_file()):
+            remove_fold_checkpoints(self._checkpoint)
         train = prepare(given_units(sentences, y, self.types), with_columns)
         check_types(self.types, train)
         held_out = prepare(given_units(dev or (), types=self.types), with_columns)
@@ -256,7 +263,7 @@ class Recognizer(Learned, Estimator, Shared):
     def predict(
         self, sentences: Iterable[Given], *, decode: str | None = None, threshold: float | None = None
     ) -> list[list[Mention]]:
-        """Return the mentions of each sentence, document or text, each with its probability; options as in `find`."""
+        """Return the mentions of each sentence, document or text with their probabilities; options as in `find`."""
         self._learned()
         return [list(unit.mentions) for unit in self.annotate(sentences, decode=decode, threshold=threshold)]
 
@@ -268,9 +275,10 @@ class Recognizer(Learned, Estimator, Shared):
         threshold: float | None = None,
         n_workers: int = 1,
     ) -> Iterator[Unit]:
-        """Yield sentences or documents with the mentions found in them, in place of those they have.
+        """Yield sentences or documents with the mentions found in them, which replace any they have.
 
-        Documents are split into sentences first; their mentions come back as characters. A text becomes a document.
+        Documents are split into sentences first; their mentions are returned in character offsets. A text becomes a
+        document.
 
         Parameters
         ----------
@@ -278,7 +286,7 @@ class Recognizer(Learned, Estimator, Shared):
         decode, threshold
             As in `find`.
         n_workers : int
-            How many processes do the work, this one among them. Worth it for many documents.
+            How many processes to use, including this one. Worthwhile for many documents.
         """
         check_number("n_workers", n_workers)
         units = given_units(units)
@@ -300,9 +308,9 @@ class Recognizer(Learned, Estimator, Shared):
         top: int = 0,
         n_workers: int = 1,
     ) -> Iterator[tuple[Unit, list[Sentence], list[Prediction]]]:
-        """Yield each unit with its sentences and what is found in each of them, in constant memory.
+        """Yield each unit with its sentences and the prediction for each of them, in constant memory.
 
-        Parameters are those of `find` and `annotate`.
+        The parameters are those of `find` and `annotate`.
         """
         check_number("n_workers", n_workers)
         units = given_units(units)
@@ -330,17 +338,17 @@ class Recognizer(Learned, Estimator, Shared):
         threshold: float | None = None,
         top: int = 0,
     ) -> Iterator[Prediction]:
-        """Yield what is found in each sentence, one after another, in constant memory.
+        """Yield the prediction for each sentence, one after another, in constant memory.
 
         Parameters
         ----------
         sentences : iterable of Sentence
         decode : {"probable", "enough", "all"}, optional
-            As the recognizer was made with, if not given.
+            The decoder; that of the recognizer if not given.
         threshold : float, optional
-            As tuned, if not given.
+            The threshold; the tuned one if not given.
         top : int
-            How many of the best outcomes to give beside, each with its probability.
+            How many of the best outcomes to return as alternatives, each with its probability.
         """
         how = decode or self.decode
         check_decoder(how)
@@ -355,14 +363,14 @@ class Recognizer(Learned, Estimator, Shared):
         return self._learned().over_sentences(list(self._annotator().annotate(sentences)))
 
     def check_annotator(self) -> None:
-        """Log a warning, the first time only, if the annotator is not the one that the model was trained with.
+        """Log a warning, once, if the annotator is not the one that the model was trained with.
 
-        Finding does this by itself.
+        Prediction calls this automatically.
         """
         self._annotator()
 
     def _watched(self, units: Iterable[Unit]) -> Iterable[Unit]:
-        """Look at what goes to other processes, which say nothing, unless an annotator has yet to add columns."""
+        """Check units sent to other processes, which log no warnings, unless an annotator will add the columns."""
         return watched(units, self.scorer_.columns, self._missed_columns) if self.annotator == "none" else units
 
     def _annotator(self) -> Annotator:
@@ -375,7 +383,7 @@ class Recognizer(Learned, Estimator, Shared):
     # Scoring
 
     def evaluate(self, units: Iterable[Given], y: Sequence[Sequence[Mention]] | None = None) -> Evaluation:
-        """Predict sentences (or documents) and compare with the mentions they have, or that are given apart.
+        """Predict sentences (or documents) and compare with their mentions, or with those given separately.
 
         Mentions of a document that fit no sentence or word count as missed.
         """
@@ -403,9 +411,9 @@ class Recognizer(Learned, Estimator, Shared):
         threshold: float | None = None,
         document: Sequence[Sentence] = (),
     ) -> Explanation:
-        """Return edge probabilities, the best structure, mentions, and the features that moved each of them.
+        """Return edge probabilities, the best structure, mentions, and the features with the most influence on each.
 
-        A second look sees the whole document: give its sentences, this one among them, for the same probabilities.
+        A second look uses the whole document: pass its sentences, including this one, to get the same probabilities.
         """
         model = self._learned()
         place = next((number for number, other in enumerate(document) if other is sentence), 0)
@@ -416,30 +424,30 @@ class Recognizer(Learned, Estimator, Shared):
         return explain(annotated[place].with_mentions(mentions), model, top, annotated, place)
 
     def summary(self) -> dict[str, Any]:
-        """Return what the model is, as plain data."""
+        """Return a summary of the model as plain data."""
         return summarise(self._settings(), self._learned(), self._learning())
 
     def strongest(self, sentences: Iterable[Sentence] = (), top: int = 5) -> dict[str, list[dict[str, Any]]]:
-        """Return the features with the greatest weights for each label; nothing for a scorer without features.
+        """Return the features with the greatest weights for each label; empty for a scorer without features.
 
-        The model holds the names of the strongest, and only hashes of the others, such as ``#00c0ffee00c0ffee``; those
-        that occur in the given sentences have names too.
+        The model has the names of its strongest features, and only hashes of the others, such as ``#00c0ffee00c0ffee``.
+        Features that occur in the given sentences are named too.
         """
         return self._learned().scorer.strongest(self._annotator().annotate(sentences), top)
 
     # Keeping
 
     def save(self, path: str | Path, *, with_names: bool = True) -> None:
-        """Write everything that was learned to one file, whole or not at all.
+        """Write everything that was learned to one file, completely or not at all.
 
-        The same training gives the same bytes: no times, dates or numbers of threads are in it.
+        The same training gives the same bytes: the file has no times, dates or numbers of threads.
 
         Parameters
         ----------
         path : path
         with_names : bool
-            Write the names of the strongest features too. They hold words of the training data in the clear; all other
-            features are hashes.
+            Also write the names of the strongest features. They contain words of the training data in plain text; all
+            other features are hashes.
         """
         write_model(Path(path), self._settings(), self._learned(), self._learning(), with_names=with_names)
         if self._checkpoint is not None:
@@ -447,7 +455,7 @@ class Recognizer(Learned, Estimator, Shared):
 
     @classmethod
     def load(cls, path: str | Path, *, n_threads: int = 2) -> Recognizer:
-        """Read what `save` wrote.
+        """Load a model that `save` wrote.
 
         Raises
         ------
@@ -462,7 +470,7 @@ class Recognizer(Learned, Estimator, Shared):
 
 @lru_cache(maxsize=4)
 def annotator_named(name: str) -> Annotator:
-    """Return an annotator, made once: some take long to load."""
+    """Return an annotator by name, cached because some are slow to load."""
     return annotator(name)
 
 
@@ -473,12 +481,12 @@ def _bare(document: Document) -> Document:
 def _found_in(
     recognizer: Recognizer, units: list[Unit], **how: Any
 ) -> Iterator[tuple[list[Sentence], list[Prediction]]]:
-    """Yield the sentences of each unit and what is found in them: work for another process."""
+    """Yield the sentences of each unit and their predictions; runs in another process."""
     for _, sentences, found in recognizer.find_in(units, **how):
         yield sentences, found
 
 
 def _mentions_in(recognizer: Recognizer, units: list[Unit], **how: Any) -> Iterator[list[Mention]]:
-    """Yield the mentions of each unit: work for another process, which need not send back what is known here."""
+    """Yield only the mentions of each unit; runs in another process, and sends back no more than needed."""
     for unit, sentences, found in recognizer.find_in(units, **how):
         yield mentions_of(unit, sentences, found)

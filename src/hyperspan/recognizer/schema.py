@@ -1,6 +1,6 @@
-"""What model files and checkpoints must be like: checked when they are read, before anything of them is used.
+"""The schemas of model files and checkpoints, which are validated before any of their content is used.
 
-What belongs to a scorer alone is checked by the scorer.
+Each scorer validates its own part.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from hyperspan.errors import ModelError
 from hyperspan.recognizer.settings import Settings
 from hyperspan.schema import Count, Penalty, Share, Threshold, check_finite, fitted
-
-LONGEST_SEGMENT = 10_000
-"""Words that a part or a gap can have in a model file: no training data have longer ones."""
+from hyperspan.structures.segments import MOST_WORDS
 
 NOT_KEPT = ("features", "clusters", "lexicon", "encoder", "n_threads", "device")
-"""Settings that are not written as such: the first four are part of the scorer, the others are the caller's."""
+"""Settings that are not stored as such: the first four belong to the scorer, the others to the caller."""
 
 
 def _settings_schema() -> type[Struct]:
-    """Return the settings that a file has: those of `Settings`, less those that belong to the caller."""
+    """Return the schema of the settings in a file: those of `Settings` without the ones that belong to the caller."""
     kinds = get_type_hints(Settings)
     own: list[Any] = [
         (each.name, kinds[each.name]) if each.default is MISSING else (each.name, kinds[each.name], each.default)
@@ -35,7 +33,7 @@ def _settings_schema() -> type[Struct]:
 
 
 class LogLine(Struct):
-    """A line of a training log, whoever trained."""
+    """A line of the training log of any trainer."""
 
     iteration: Count
     stopped: str | UnsetType = UNSET
@@ -85,7 +83,7 @@ class ThresholdRow(Score, forbid_unknown_fields=True, kw_only=True):
 
 
 class AnnotatorRecord(Struct):
-    """What gave parts of speech and lemmas."""
+    """The annotator that added parts of speech and lemmas."""
 
     name: str
     version: str = ""
@@ -97,7 +95,7 @@ class AnnotatorRecord(Struct):
 
 
 class CandidateRecall(Struct, forbid_unknown_fields=True):
-    """How many gold mentions of some number of parts were candidates."""
+    """How many gold mentions with a given number of parts were candidates."""
 
     gold: Count
     found: Count
@@ -116,10 +114,12 @@ class Rescoring(Struct, forbid_unknown_fields=True):
     f1_without: Share
     f1_with: Share
     standard_error: Penalty
+    slope: float = 1.0
+    shift: float = 0.0
 
 
 class RescorerSchema(Struct):
-    """What takes a second look; the rest is checked by itself."""
+    """The rescorer, which validates the rest of its data itself."""
 
     name: str
 
@@ -137,13 +137,13 @@ class ModelSchema(Struct):
     dev_scores: dict[str, Any]
     left_out: Count
     threshold_curve: list[ThresholdRow] = []
-    sizes: dict[str, Annotated[int, Meta(ge=1, le=LONGEST_SEGMENT)]] = {}
+    sizes: dict[str, Annotated[int, Meta(ge=1, le=MOST_WORDS)]] = {}
     rescorer: RescorerSchema | UnsetType = UNSET
     rescoring: dict[str, Any] = {}
 
 
 class SearchState(Struct, forbid_unknown_fields=True):
-    """Where the optimiser stands."""
+    """The state of the optimiser."""
 
     value: float
     previous_value: float | None
@@ -167,7 +167,7 @@ class SearchSchema(Struct, forbid_unknown_fields=True):
 
 
 class Note(Struct, forbid_unknown_fields=True):
-    """What is known when the penalty has been chosen, and the last search has begun."""
+    """What is known once the penalty has been chosen and the final search has begun."""
 
     l2: Penalty
     threshold: Threshold
@@ -185,7 +185,7 @@ class CheckpointSchema(Struct):
 
 
 def check_model(data: Mapping[str, Any]) -> None:
-    """Refuse the plain data of a model that is not what `write_model` writes.
+    """Raise an error if the plain data of a model is not what `write_model` writes.
 
     Raises
     ------
@@ -200,11 +200,11 @@ def check_model(data: Mapping[str, Any]) -> None:
     check_finite(data["l2"], data["threshold"], *_numbers_in(data["training_log"]))
     if model.rescoring:
         record: Rescoring = fitted(model.rescoring, Rescoring, "rescoring")
-        check_finite(record.l2, record.standard_error)
+        check_finite(record.l2, record.standard_error, record.slope, record.shift)
 
 
 def check_checkpoint(data: Mapping[str, Any]) -> None:
-    """Refuse the plain data of a checkpoint that is not what a `Checkpointer` writes.
+    """Raise an error if the plain data of a checkpoint is not what a `Checkpointer` writes.
 
     Raises
     ------
@@ -228,7 +228,7 @@ def check_checkpoint(data: Mapping[str, Any]) -> None:
 
 
 def check_note(note: Mapping[str, Any]) -> None:
-    """Refuse a note of a checkpoint that is neither empty nor what `Note` says."""
+    """Raise an error if the note of a checkpoint is neither empty nor a valid `Note`."""
     if note:
         fitted(note, Note, "note")
         _check_scores(note["dev_scores"])

@@ -1,4 +1,4 @@
-"""A recognizer as one file, and back."""
+"""Write a recognizer to one file, and read it back."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from hyperspan.structures import structure
 from hyperspan.text.annotators import check_named_by_file
 
 _RESCORER = "rescorer."
-"""Before the names of its arrays."""
+"""The prefix of the names of its arrays."""
 
 
 def write_model(path: Path, settings: Settings, model: Model, training: Training, *, with_names: bool = True) -> None:
@@ -60,7 +60,7 @@ def read_model(path: Path, defaults: Mapping[str, Any]) -> tuple[Settings, Model
     ----------
     path : path
     defaults : mapping
-        Settings that are not in the file, such as the number of threads.
+        Values for settings that are not in the file, such as the number of threads.
 
     Raises
     ------
@@ -84,12 +84,12 @@ def _remade(
 ) -> tuple[Settings, Model, Training]:
     chosen = {**defaults, **data["settings"]}
     chosen["distribution"] = current_name(chosen["distribution"])
-    sizes = data.get("sizes", {})  # files from before there were any have none
+    sizes = data.get("sizes", {})  # older files have none
     written_as = structure(chosen["structure"], tuple(data["types"]), chosen["max_components"], sizes)
     distribution_class(written_as, chosen["distribution"])
     of_kind = scorer_class(chosen["scorer"], written_as.kind)
     scorer = of_kind.from_state(written_as, data, arrays, n_threads=chosen["n_threads"])
-    if chosen["annotator"] == "auto":  # what it meant then, not what it means here
+    if chosen["annotator"] == "auto":  # what it meant in training, not what it means here
         chosen["annotator"] = data["annotator"]["name"]
     settings = Settings(**{**chosen, **scorer.settings()})
     settings.check()
@@ -101,12 +101,12 @@ def _remade(
         dev_scores=data["dev_scores"],
         left_out=data["left_out"],
         annotator=dict(data["annotator"]),
-        threshold_curve=data.get("threshold_curve", []),  # files from before it was recorded have none
+        threshold_curve=data.get("threshold_curve", []),  # older files have none
         rescoring=data.get("rescoring", {}),  # nor this
     )
     rescorer = None
     if "rescorer" in data:
-        from hyperspan.scoring import linear_mentions as _registers_itself  # noqa: F401 - only for those who need it
+        from hyperspan.scoring import linear_mentions as _registers_itself  # noqa: F401 - only if needed
 
         state = dict(data["rescorer"])
         of_rescorer = {name.removeprefix(_RESCORER): arrays[name] for name in arrays if name.startswith(_RESCORER)}

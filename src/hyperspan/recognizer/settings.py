@@ -1,4 +1,4 @@
-"""What a recognizer is made with, and whether that makes sense."""
+"""The settings of a recognizer, and their validation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ CHOICES = {
     "precision": ("auto", "float32", "bfloat16"),
     "save_precision": ("float32", "float16"),
 }
-"""What can be said of a neural scorer where only some words make sense."""
+"""Settings of a neural scorer that only accept certain names."""
 
 OF_ENCODER = (
     "epochs",
@@ -37,16 +37,16 @@ OF_ENCODER = (
     "freeze",
     "save_precision",
 )
-"""Settings that mean something only where there is an encoder."""
+"""Settings that only apply with an encoder."""
 
 _LONGEST_SHOWN = 60
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The arguments of a `Recognizer`, where each is described.
+    """The arguments of a `Recognizer`, which describes each of them.
 
-    Stored as given; `check` says what makes no sense.
+    They are stored as given; `check` validates them.
     """
 
     structure: str
@@ -86,17 +86,17 @@ class Settings:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """The sizes of the structure that are given, by name: the others come from the training data."""
+        """The given sizes of the structure, by name; the others come from the training data."""
         given = {"longest_part": self.longest_part, "longest_gap": self.longest_gap}
         return {name: size for name, size in given.items() if size is not None}
 
     def check(self) -> None:
-        """Refuse what makes no sense; structure, features and annotator are looked at where they are made.
+        """Raise an error for invalid settings; structure, features and annotator are checked when they are created.
 
         Raises
         ------
         UsageError
-            With what was given and what was expected.
+            The message says what was given and what was expected.
         """
         check_decoder(self.decode)
         scorer_class(self.scorer)
@@ -143,19 +143,19 @@ class Settings:
 
 
 def check_number(name: str, value: object) -> None:
-    """Refuse what is no number of things of which there must be one at least."""
+    """Raise an error if a value is not a whole number of at least 1."""
     if not isinstance(value, Integral) or value < 1:
         raise UsageError(f"{name} is {value!r}; expected a whole number from 1")
 
 
 def check_threshold(threshold: float | None) -> None:
-    """Refuse a threshold that is no probability, or that everything reaches."""
+    """Raise an error if a threshold is not a probability above 0."""
     if threshold is not None and not (isinstance(threshold, Real) and 0.0 < threshold <= 1.0):
         raise UsageError(f"threshold is {threshold!r}; expected a number above 0 and up to 1")
 
 
 def shown(value: object) -> str:
-    """Show a setting in a line: what would fill a page goes by the name of its class.
+    """Show a setting on one line; a long value is replaced by the name of its class.
 
     Examples
     --------

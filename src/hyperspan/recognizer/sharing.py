@@ -1,4 +1,4 @@
-"""Models in a folder with their card, and on a model hub (the extra ``hub``)."""
+"""Share models: in a folder with their card, or on a model hub (the extra ``hub``)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AnyShared = TypeVar("AnyShared", bound="Shared")
 
 
 class Shared:
-    """What a recognizer does to be shared: a folder with model and card, that a hub keeps or somebody copies."""
+    """Share a recognizer: a folder with model and card, to be uploaded to a hub or copied."""
 
     def card(self: Any, *, repository: str | None = None, **text: str | None) -> str:
         """Return the model card in Markdown: types, settings, data, scores by view, licence and intended use.
@@ -44,7 +44,7 @@ class Shared:
         ----------
         folder : path
         with_names : bool
-            As in `Recognizer.save`; here they are left out unless asked for, since what is shared is read by others.
+            As in `Recognizer.save`, but off by default, since others will read a shared model.
         repository, **text
             As in `card`.
         """
@@ -65,32 +65,32 @@ class Shared:
         api: Any = None,
         **text: str | None,
     ) -> str:
-        """Put the model and its card on the model hub; return the address.
+        """Upload the model and its card to the model hub; return the address.
 
         Parameters
         ----------
         repository : str
-            ``"owner/name"``; made if it is not there.
+            ``"owner/name"``; created if it does not exist.
         private : bool
-            Whether a repository that is made is private.
+            Whether a newly created repository is private.
         token : str, optional
-            As in ``huggingface_hub``; the one of ``hf auth login`` if not given.
+            As in ``huggingface_hub``; if not given, the one from ``hf auth login``.
         message : str
-            Of the commit.
+            The commit message.
         with_names, **text
             As in `save_pretrained`.
         api : HfApi, optional
-            Who talks to the hub.
+            The client for the hub.
 
         Raises
         ------
         MissingExtraError
             If ``huggingface_hub`` is not installed.
         ModelError
-            If the hub refuses.
+            If the hub rejects the upload.
         """
         hub = _hub()
-        self._learned()  # before anything is made there
+        self._learned()  # fails before anything is created on the hub
         api = hub.HfApi(token=token) if api is None else api
         with tempfile.TemporaryDirectory() as folder:
             self.save_pretrained(folder, with_names=with_names, repository=repository, **text)
@@ -112,9 +112,9 @@ class Shared:
         local_files_only: bool = False,
         n_threads: int = 2,
     ) -> Recognizer:
-        """Read a model from a folder by `save_pretrained`, or from the model hub.
+        """Load a model from a folder written by `save_pretrained`, or from the model hub.
 
-        Only the model file is taken, and nothing in it is run.
+        Only the model file is downloaded, and no code in it is run.
 
         Parameters
         ----------
@@ -128,12 +128,12 @@ class Shared:
         Raises
         ------
         ModelError
-            If there is no such model, or the file is not one of ours.
+            If there is no such model, or the file is not a valid model file.
         """
         folder = Path(name)
         if folder.is_dir():
             if not (folder / MODEL_FILE).is_file():
-                raise ModelError(f"{folder} has no {MODEL_FILE!r}; expected a folder by 'save_pretrained'")
+                raise ModelError(f"{folder} has no {MODEL_FILE!r}; expected a folder written by 'save_pretrained'")
             return cls.load(folder / MODEL_FILE, n_threads=n_threads)  # type: ignore[no-any-return]
         hub = _hub()
         try:
@@ -149,7 +149,7 @@ class Shared:
         except (hub.errors.HfHubHTTPError, hub.errors.HFValidationError, OSError) as error:
             reason = str(error).strip().splitlines()[0]
             raise ModelError(
-                f"{str(name)!r} is no folder here, and the hub does not give {MODEL_FILE!r} of it: {reason}"
+                f"{str(name)!r} is not a folder here, and the hub does not provide {MODEL_FILE!r} of it: {reason}"
             ) from None
         return cls.load(file, n_threads=n_threads)  # type: ignore[no-any-return]
 

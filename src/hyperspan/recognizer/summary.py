@@ -1,4 +1,4 @@
-"""What a model is, as plain data."""
+"""Summarise a model as plain data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From annotated sentences to a model: who trains which scorer, and the threshold."""
+"""Train a model on annotated sentences: run the trainer of the scorer and tune the threshold."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import LearningError
 from hyperspan.evaluation import evaluate
 from hyperspan.inference import Gold
@@ -18,15 +19,20 @@ from hyperspan.recognizer.settings import Settings
 from hyperspan.structures import Structure, sizes_for, structure
 from hyperspan.text import Annotator, as_sentences
 
+_ADVICE = (
+    'Correct it, or train on the sentences of hyperspan.text.as_sentences(documents, Diagnostics("skip")), which drops '
+    "and counts such cases."
+)
+
 LONGEST_SENTENCE = 20_000
-"""Words; longer sentences are refused in training, and cut nowhere: split them."""
+"""The maximum number of words in a training sentence; longer ones are an error and must be split by the user."""
 
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """How training is watched, stopped and taken up again: see `Recognizer.fit`.
+    """How training is monitored, stopped and resumed: see `Recognizer.fit`.
 
-    With ``saves_when_done`` the search is saved at its end too, since something else will follow.
+    With ``saves_when_done``, the search is also saved at its end, because another step follows.
     """
 
     on_iteration: Callable[[Record], bool | None] | None = None
@@ -37,34 +43,34 @@ class TrainingOptions:
 
 
 Trainer = Callable[[Settings, list[Sentence], list[Sentence], TrainingOptions], tuple[Model, Training]]
-"""Learns from training and development sentences; the latter may be none.
+"""Trains on training and development sentences; there may be none of the latter.
 
-It may leave the threshold, the development scores and the annotator of the `Training` to `learn`, except where it set
-development data aside itself.
+It may leave the threshold, the development scores and the annotator of the `Training` to `learn`, unless it held out
+development data itself.
 """
 
 TRAINERS: dict[str, Trainer] = {}
-"""Who trains each scorer, by the scorer's name."""
+"""The trainer of each scorer, by the scorer's name."""
 
 
 def register_trainer(scorer: str, trainer: Trainer) -> None:
-    """Say who trains a scorer that has been registered with `hyperspan.scoring.register_scorer`."""
+    """Register the trainer of a scorer that was registered with `hyperspan.scoring.register_scorer`."""
     TRAINERS[scorer] = trainer
 
 
 def learn(
     settings: Settings, annotator: Annotator, train: list[Sentence], dev: list[Sentence], options: TrainingOptions
 ) -> tuple[Model, Training]:
-    """Learn from prepared sentences.
+    """Train a model on prepared sentences.
 
     Parameters
     ----------
     settings : Settings
-        Checked.
+        Validated settings.
     annotator : Annotator
-        Who annotated the sentences, for the record.
+        What annotated the sentences, for the record.
     train, dev : list of Sentence
-        As `prepare` gives them; ``dev`` may be empty.
+        As `prepare` returns them; ``dev`` may be empty.
     options : TrainingOptions
 
     Raises
@@ -72,25 +78,27 @@ def learn(
     LearningError, Interrupted, ModelError
         As in `Recognizer.fit`.
     """
-    # An encoder takes its second look by itself, if at all.
+    # The neural trainer handles the second look itself.
     trainer, wants_more = TRAINERS[settings.scorer], settings.rescore != "off" and settings.encoder is None
     model, training = trainer(settings, train, dev, replace(options, saves_when_done=wants_more))
     if wants_more and model.rescorer is None:
-        from hyperspan.recognizer.rescoring import take_second_look  # here, so that nobody else waits for it
+        from hyperspan.recognizer.rescoring import take_second_look  # imported here, since nothing else needs it
 
         model, training = take_second_look(settings, (model, training), train, dev, options, trainer)
     return model, replace(tuned(settings, model, training, dev), annotator=annotator.record())
 
 
 def prepare(units: Iterable[Unit], annotator: Annotator) -> list[Sentence]:
-    """Return sentences with all that features need.
+    """Return sentences with all columns that features need.
 
     Raises
     ------
+    CorpusError
+        If a mention of a document does not fit its words and sentences.
     LearningError
         If a sentence is too long.
     """
-    sentences = list(annotator.annotate(as_sentences(units)))
+    sentences = list(annotator.annotate(as_sentences(units, Diagnostics(advice=_ADVICE))))
     for sentence in sentences:
         if len(sentence) > LONGEST_SENTENCE:
             raise LearningError(
@@ -98,6 +106,18 @@ def prepare(units: Iterable[Unit], annotator: Annotator) -> list[Sentence]:
                 f"expected at most {LONGEST_SENTENCE:,}. Split it, or leave it out"
             )
     return sentences
+
+
+def document_names(train: Sequence[Sentence]) -> list[str]:
+    """Return the name of each sentence's document; a sentence without one is a document of its own.
+
+    Examples
+    --------
+    >>> names = document_names([Sentence(["word"], doc=doc) for doc in ("a", "", "", "a")])
+    >>> names[0] == names[3], len({*names})
+    (True, 3)
+    """
+    return [sentence.doc or f"\x00{number}" for number, sentence in enumerate(train)]
 
 
 def types_of(train: Sequence[Sentence]) -> tuple[str, ...]:
@@ -117,30 +137,30 @@ def types_of(train: Sequence[Sentence]) -> tuple[str, ...]:
 
 
 def structure_of(settings: Settings, train: Sequence[Sentence]) -> Structure:
-    """Return the structure for training data: its types, and its sizes where the settings do not say them."""
+    """Return the structure for training data: its types, and its sizes if the settings do not give them."""
     mentions = [mention for sentence in train for mention in sentence.mentions]
     sizes = {**sizes_for(settings.structure, mentions), **settings.sizes}
     return structure(settings.structure, types_of(train), settings.max_components, sizes)
 
 
 def check_left_out(gold: Gold, train: Sequence[Sentence], settings: Settings) -> None:
-    """Refuse training data of which nothing can be written.
+    """Raise an error if the structure can encode none of the training mentions.
 
     Raises
     ------
     LearningError
-        If there is no mention that the structure can write.
+        If there is no mention that the structure can encode.
     """
     n_mentions = sum(len(sentence.mentions) for sentence in train)
     if len(gold.left_out) == n_mentions:
         raise LearningError(
-            f"the structure {settings.structure!r} cannot write any of the {n_mentions:,} training mentions; "
+            f"the structure {settings.structure!r} cannot encode any of the {n_mentions:,} training mentions; "
             "choose another structure, or a higher max_components"
         )
 
 
 def tuned(settings: Settings, model: Model, training: Training, dev: Sequence[Sentence]) -> Training:
-    """Choose the threshold on development data, if there is any, and score it."""
+    """Choose the threshold on development data, if there is any, and compute the scores there."""
     if not dev:
         return training if settings.threshold is None else replace(training, threshold=settings.threshold)
     threshold, rows = settings.threshold, list[dict[str, Any]]()
@@ -155,9 +175,9 @@ def tuned(settings: Settings, model: Model, training: Training, dev: Sequence[Se
 
 
 def threshold_curve(model: Model, dev: Sequence[Sentence], lowest: float = LOWEST_THRESHOLD) -> ThresholdCurve:
-    """Return precision and recall by threshold on annotated sentences with gold mentions."""
+    """Return precision, recall and F1 by threshold on annotated sentences with gold mentions."""
     candidates = (found.mentions for found in predict(model, dev, "probable", lowest))
-    return ThresholdCurve.of((sentence.mentions for sentence in dev), candidates, lowest)
+    return ThresholdCurve.on(dev, candidates, lowest)
 
 
 def untuned(l2: float, n_iterations: int, log: list[dict[str, Any]], left_out: int) -> Training:

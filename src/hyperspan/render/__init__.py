@@ -1,4 +1,4 @@
-"""Mentions and hypergraphs as plain data, and as text, SVG and HTML.
+"""Draw mentions and hypergraphs as text, SVG and HTML, and export them as plain data.
 
 Examples
 --------

@@ -1,4 +1,4 @@
-"""One colour for each type: legible on white and on black, told apart by most colour-blind readers."""
+"""Colours of types: legible on white and on black, and distinguishable for most colour-blind readers."""
 
 from __future__ import annotations
 
@@ -18,10 +18,9 @@ _SEED = 2424
 
 
 class TypeColours:
-    """Gives types colours by their names, so that a type has the same colour on every drawing.
+    """Assigns colours to types by their names, so that a type has the same colour in every drawing.
 
-    Only where another type has that colour already, the next one that is free is taken; if there is none, two types
-    share theirs.
+    If another type already has that colour, the next free one is used; if none is free, two types share a colour.
 
     Examples
     --------
@@ -39,7 +38,7 @@ class TypeColours:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The types met so far."""
+        """The types so far, in order."""
         return tuple(self._numbers)
 
     def index(self, type: str) -> int:
@@ -53,7 +52,7 @@ class TypeColours:
 
 
 def _number(type: str) -> int:
-    """Return the number of the colour that a type would have if it were alone: FNV-1a, folded."""
+    """Return the number of the colour that a type would have by itself: an FNV-1a hash, folded."""
     bits = _SEED
     for byte in type.encode("utf-8", "replace"):
         bits = ((bits ^ byte) * 0x01000193) & 0xFFFFFFFF
@@ -61,7 +60,7 @@ def _number(type: str) -> int:
 
 
 def as_colours(types: Iterable[str] | TypeColours | None, present: Iterable[str]) -> TypeColours:
-    """Return what the caller gave, or else colours for the types that are there, in alphabetical order."""
+    """Return the given colours, or colours for the types that occur, in alphabetical order."""
     if isinstance(types, TypeColours):
         return types
     return TypeColours(sorted(set(present)) if types is None else types)

@@ -1,4 +1,4 @@
-"""Which way words run: left to right, right to left, or mixed."""
+"""The direction of words: left to right, right to left, or mixed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LEFT, _RIGHT = ("L",), ("R", "AL")
 
 
 def runs_right_to_left(text: str) -> bool | None:
-    """Say whether the first letter of a text is of a right-to-left script; None without any letter.
+    """Return whether the first letter of a text belongs to a right-to-left script; None without letters.
 
     Examples
     --------
@@ -26,9 +26,9 @@ def runs_right_to_left(text: str) -> bool | None:
 
 
 def directions(tokens: Sequence[str]) -> tuple[bool, list[bool]]:
-    """Say whether a sentence as a whole runs right to left, and whether each of its words does.
+    """Return whether a sentence as a whole runs right to left, and whether each of its words does.
 
-    A word without letters goes with its neighbours where these agree, else with the sentence.
+    A word without letters has the direction of its neighbours if these agree, otherwise that of the sentence.
 
     Examples
     --------
@@ -43,7 +43,7 @@ def directions(tokens: Sequence[str]) -> tuple[bool, list[bool]]:
 
 
 def visual_order(base: bool, words: Sequence[bool]) -> list[int]:
-    """Return the positions of a line's words from left to right on the page.
+    """Return the indices of a line's words from left to right on the page.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def visual_order(base: bool, words: Sequence[bool]) -> list[int]:
 
 
 def equal_runs(words: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Yield the half-open runs of words with one direction."""
+    """Yield the half-open runs of words with the same direction."""
     first = 0
     for position in range(1, len(words) + 1):
         if position == len(words) or words[position] != words[first]:

@@ -1,11 +1,11 @@
-"""One object that shows itself wherever it is: in a notebook, in a terminal, in a file."""
+"""A drawing for notebooks, terminals and files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import islice
 
-from hyperspan.diagnostics import Diagnostics, OnError
+from hyperspan.diagnostics import Diagnostics, OnError, counted
 from hyperspan.mentions import Document, Sentence, Unit
 from hyperspan.render.colours import TypeColours
 from hyperspan.render.html import html_legend, html_sentence, html_style
@@ -14,13 +14,13 @@ from hyperspan.render.svg import sentence_picture
 from hyperspan.render.terminal import draw_text
 
 MOST_SENTENCES = 50
-"""How many sentences a drawing holds unless the caller says otherwise."""
+"""The default limit on the sentences of a drawing."""
 
 
 class Drawing:
-    """Sentences, ready to be shown: notebooks call ``_repr_html_``, terminals ``str``, files `svg` and `html`.
+    """Sentences ready to be displayed: notebooks use ``_repr_html_``, terminals ``str``, files `svg` and `html`.
 
-    Made by `render`.
+    Created by `render`.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Drawing:
 
     @property
     def html(self) -> str:
-        """The drawing as a piece of HTML with its own style."""
+        """The drawing as an HTML fragment with its own style."""
         colours = TypeColours(self.types)
         body = "".join(html_sentence(sentence, types=colours) for sentence in self.sentences)
         legend = html_legend(self.types) if len(self.types) > 1 else ""
@@ -63,7 +63,7 @@ class Drawing:
 
     def __repr__(self) -> str:
         n_mentions = sum(len(sentence.mentions) for sentence in self.sentences)
-        return f"<Drawing of {len(self.sentences)} sentences with {n_mentions} mentions>"
+        return f"<Drawing of {counted(len(self.sentences), 'sentence')} with {counted(n_mentions, 'mention')}>"
 
 
 def render(
@@ -80,11 +80,11 @@ def render(
     units : Sentence, Document, or an iterable of them such as a Corpus
         Documents are split into sentences.
     types : iterable of str, optional
-        Fixes which colour a type has.
+        All types, which fixes their colours.
     limit : int
-        At most so many sentences are drawn; the drawing says so if there are more.
+        The maximum number of sentences to draw; the drawing says if there are more.
     on_error : {"error", "skip", "widen"}
-        What happens to mentions that fit no sentence or token.
+        What to do with mentions that do not fit a sentence or token.
 
     Examples
     --------

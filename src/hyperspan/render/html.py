@@ -1,7 +1,7 @@
-"""Sentences as HTML: words that flow with the window, lanes under them; no script at all.
+"""Draw sentences as HTML without scripts: words that wrap with the window, and lanes below them.
 
-A page is written piece by piece (`html_head`, `html_heading`, `html_sentence`, `html_tail`), so that a corpus of any
-size goes through in the memory of one sentence.
+A page is written in pieces (`html_head`, `html_heading`, `html_sentence`, `html_tail`), so that a corpus of any size
+needs only the memory of one sentence.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def html_pieces(
     Parameters
     ----------
     sentences : iterable of Sentence
-        Taken one at a time.
+        Read one at a time.
     title : str
     types : iterable of str
-        Fixes which colour a type has, and brings a legend at the top; further types get theirs as they come.
+        All types, which fixes their colours and adds a legend at the top; further types get colours as they occur.
 
     Examples
     --------
@@ -72,12 +72,12 @@ def html_head(title: str = "Mentions", types: Iterable[str] | TypeColours = ()) 
 
 
 def html_heading(doc: str) -> str:
-    """Return the heading of a document; nothing for one without a name."""
+    """Return the heading of a document; a rule for one without a name."""
     return f'<h2 dir="auto">{xml_text(cut(doc))}</h2>\n' if doc else "<hr>\n"
 
 
 def html_tail(types: Iterable[str] | TypeColours = ()) -> str:
-    """Return the end of a page, with a legend of the types that came."""
+    """Return the end of a page, with a legend of the types that occurred."""
     colours = as_colours(types, ())
     legend = f"<footer>{html_legend(colours.types)}</footer>\n" if colours.types else ""
     return f"</main>\n{legend}</body>\n</html>\n"
@@ -98,14 +98,14 @@ def html_legend(types: Sequence[str]) -> str:
 def html_sentence(sentence: Sentence | Mapping[str, Any], *, types: Iterable[str] | TypeColours | None = None) -> str:
     """Return a sentence with its mentions on lanes under the words.
 
-    The words wrap with the window and take their lanes along. Each mention is also an item of a list that only screen
-    readers show. The page must hold `html_style`.
+    The words wrap with the window, together with their lanes. Each mention is also an item of a list for screen readers
+    only. The page must include `html_style`.
 
     Parameters
     ----------
     sentence : Sentence, or what `sentence_data` returns
     types : iterable of str, optional
-        Fixes which colour a type has; the types of the sentence if not given.
+        All types, which fixes their colours; the types of the sentence if not given.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def html_sentence(sentence: Sentence | Mapping[str, Any], *, types: Iterable[str
         if is_other:
             pieces.append(f'<span dir="{_dir(not base)}">')
         for position in range(first, last):
-            # The blank behind the last word of a run against the sentence's direction stands outside the run.
+            # The blank after the last word of a run against the sentence's direction is outside the run.
             is_edge = is_other and position == last - 1
             css, blank = ("hs-w hs-z", "") if is_edge else ("hs-w", " ")
             word = f'<bdi class="hs-t">{xml_text(shown[position])}</bdi>{blank}'
@@ -145,7 +145,7 @@ def _dir(right_to_left: bool) -> str:
 
 
 def _cells(sentence: Sentence, shown: Sequence[str], colours: TypeColours) -> list[list[str]]:
-    """Return what stands under each word: a piece of each lane, down to the last that is not empty."""
+    """Return what is below each word: a piece of each lane, down to the last that is not empty."""
     columns = [0.0]
     for token in shown:
         columns.append(columns[-1] + cell_len(token) + 1)
@@ -170,7 +170,7 @@ def _cells(sentence: Sentence, shown: Sequence[str], colours: TypeColours) -> li
 
 
 def _labels(mention: Mention, columns: Sequence[float]) -> dict[int, str]:
-    """Return the label of each part by its first word: in full for the first, short for others that have room."""
+    """Return the label of each part by its first word: in full for the first, short for others with enough space."""
     label = cut(visible(mention_label(mention), keep_joiners=True), _LONGEST_LABEL)
     labels = {mention.start: label}
     again = cut(f"…{visible(mention.type, keep_joiners=True)}", _LONGEST_LABEL)
@@ -196,7 +196,7 @@ def _cell(position: int, covered: set[int], end: int, kinds: str, title: str, la
 
 
 def html_style() -> str:
-    """Return the style of sentences. Every class begins with ``hs``, so that it can stand in any page."""
+    """Return the style of sentences. Every class begins with ``hs``, so that it can be used in any page."""
     return f"{_rules(0, LIGHT)}@media screen and (prefers-color-scheme:dark){{{_rules(1, DARK)}}}{_STYLE}{_weights()}"
 
 

@@ -20,7 +20,7 @@ from hyperspan.structures import Block, Encoding, Hypergraph, Linear, Structure
 from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP, node_name
 
 MIN_EXPECTED = 0.05
-"""Edges that are not chosen are shown from this probability on."""
+"""The minimum probability at which other edges than the chosen ones are shown."""
 
 
 def hypergraph_data(
@@ -38,28 +38,26 @@ def hypergraph_data(
     structure : Structure
     tokens : sequence of str
     encoding : iterable of (word, label)
-        The chosen edges or tags, as `encode` or a distribution's ``best().edges`` gives them.
+        The chosen edges or tags, from `encode` or a distribution's ``best().edges``.
     expected : float64 array of shape (n_words, n_labels), optional
-        How often each edge is used on average, as ``marginals().edges`` gives it: over encodings and tag sequences its
-        probability.
+        The expected count of each edge, from ``marginals().edges``: over encodings and tag sequences, its probability.
     min_expected : float
-        Edges that are not chosen are given from this value on.
+        The minimum expected count at which other edges than the chosen ones are included.
 
     Returns
     -------
     dict
-        For hypergraphs: ``structure``, ``tokens``, ``blocks`` (each with ``type``, ``n_parts`` where structures are
-        split by it, else None, and ``rows``, the names of its nodes), ``nodes`` (``id``, ``name``, ``word``, ``block``
+        For hypergraphs: ``structure``, ``tokens``, ``blocks`` (each with ``type``, ``n_parts`` if structures are split
+        by it, otherwise None, and ``rows``, the names of its nodes), ``nodes`` (``id``, ``name``, ``word``, ``block``
         or None, ``is_chosen``), ``edges`` (``parent``, ``children``, ``word``, ``block``, ``label``, ``is_chosen``,
-        ``expected`` or None) and ``n_left_out``, how many blocks had nothing to show.
-        For tags: ``structure``, ``tokens`` and ``tags``, for each word a list of ``tag``, ``type`` (None for O),
-        ``is_chosen`` and ``expected``, the chosen ones first.
-        For segments: see `hyperspan.render.prefix_tree.tree_data`.
+        ``expected`` or None) and ``n_left_out``, how many blocks had nothing to show. For tags: ``structure``,
+        ``tokens`` and ``tags``, for each word a list of ``tag``, ``type`` (None for O), ``is_chosen`` and ``expected``,
+        the chosen ones first. For segments: see `hyperspan.render.prefix_tree.tree_data`.
 
     Raises
     ------
     StructureError
-        If encoding or expected counts do not belong to the structure and sentence.
+        If the encoding or the expected counts do not fit the structure and sentence.
 
     Examples
     --------
@@ -188,10 +186,10 @@ _DATA_OF_KIND: dict[str, Callable[..., dict[str, Any]]] = {
     "chain": _tags_data,
     "segments": tree_data,
 }
-"""How each kind of structure is drawn."""
+"""The function that makes the data of each kind of structure."""
 
 _CHECK_OF_KIND: dict[str, Callable[..., Encoding]] = {"segments": check_tree}
-"""What is asked of encodings whose order matters."""
+"""Checks for encodings whose order matters."""
 
 
 def _wanted(
@@ -247,7 +245,7 @@ def _ends(
 
 
 class _Graph:
-    """Nodes and edges as they are met."""
+    """Collects nodes and edges."""
 
     def __init__(self) -> None:
         self.nodes: dict[str, dict[str, Any]] = {}
@@ -328,7 +326,7 @@ def _names_of_words(data: Mapping[str, Any]) -> list[dict[str, list[str]]]:
 
 
 def block_name(block: Mapping[str, Any]) -> str:
-    """Name a block: its type, and the number of parts where structures are split by it."""
+    """Name a block: its type, and the number of parts if structures are split by it."""
     if block["n_parts"] is None:
         return str(block["type"])
     return f"{block['type']}, {block['n_parts']} part{'s' if block['n_parts'] > 1 else ''}"

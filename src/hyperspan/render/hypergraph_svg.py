@@ -1,7 +1,7 @@
-"""Hypergraphs and tags drawn as SVG, after the figure of the paper.
+"""Draw hypergraphs and tags as SVG, after the figure of the paper.
 
-Words are columns; A, E and then T, B and O of each type are rows. What was chosen is drawn strongly, what was not is
-dashed, with its probability. An arc across the links of a node says that they are one hyperedge.
+Words are columns; A, E and then T, B and O of each type are rows. Chosen edges are drawn bold, others dashed, with
+their probabilities. An arc across the links of a node marks them as one hyperedge.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def draw_hypergraph_svg(data: Mapping[str, Any], *, types: Iterable[str] | TypeC
     ----------
     data : dict
     types : iterable of str, optional
-        Fixes which colour a type has; the types that are shown if not given.
+        All types, which fixes their colours; the types that are shown if not given.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def draw_hypergraph_svg(data: Mapping[str, Any], *, types: Iterable[str] | TypeC
 
 
 def hypergraph_picture(data: Mapping[str, Any], *, types: Iterable[str] | TypeColours | None = None) -> Picture:
-    """Draw a hypergraph or tags to be put into a document; parameters are those of `draw_hypergraph_svg`."""
+    """Draw a hypergraph or tags for use in a document; the parameters are those of `draw_hypergraph_svg`."""
     if "parts" in data:
         return tree_picture(data, types)
     return _tags_picture(data, types) if "tags" in data else _graph_picture(data, types)
@@ -109,7 +109,7 @@ def _place(
 def _backdrop(
     block: Mapping[str, Any], top: float, columns: Sequence[float], width: float, colour: int
 ) -> Iterator[str]:
-    """Draw a block's heading, and a dot where a node could be."""
+    """Draw a block's heading, and a dot for each possible node."""
     name = xml_text(cut(block_name(block), 60))
     yield f'<path class="hs-faint" d="M12 {px(top - 38)}H{px(width - 12)}" stroke-dasharray="1 4"/>'
     yield (
@@ -121,7 +121,7 @@ def _backdrop(
 
 
 def _frame_links(data: Mapping[str, Any], places: Mapping[str, Point]) -> Iterator[str]:
-    """Draw the links that are in every encoding: of A and of E."""
+    """Draw the links of A and of E, which are in every encoding."""
     for edge in data["edges"]:
         if edge["block"] is not None:
             continue
@@ -129,7 +129,7 @@ def _frame_links(data: Mapping[str, Any], places: Mapping[str, Point]) -> Iterat
         for child in edge["children"]:
             to_x, to_y = places[child]
             css = "hs-frame"
-            if x == to_x and to_y - y > 2 * _ROW:  # past the blocks between: down a rail beside the column
+            if x == to_x and to_y - y > 2 * _ROW:  # past the blocks in between, along a rail beside the column
                 rail, css = x - COLUMN / 2 + 10, "hs-faint"
                 path = f"M{px(x)} {px(y)}L{px(rail)} {px(y + 30)}V{px(to_y - 30)}L{px(to_x)} {px(to_y)}"
             else:
@@ -142,7 +142,7 @@ def _frame_links(data: Mapping[str, Any], places: Mapping[str, Point]) -> Iterat
 def _links(
     data: Mapping[str, Any], places: Mapping[str, Point], shown: Sequence[str], colours: TypeColours
 ) -> tuple[list[str], list[str]]:
-    """Draw every link once, strongly if a chosen edge has it, and an arc for every chosen edge with several."""
+    """Draw every link once, bold if a chosen edge has it, and an arc for every chosen edge with several links."""
     chosen: dict[tuple[str, str], bool] = {}
     expected: dict[tuple[str, str], float] = {}
     labels: dict[tuple[str, str], list[str]] = {}

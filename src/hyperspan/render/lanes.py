@@ -1,4 +1,4 @@
-"""Lanes under a sentence: each mention whole on one of them, never two in the same place."""
+"""Place mentions on lanes below a sentence: each on a single lane, without overlap."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Number = TypeVar("Number", int, float)
 def lay_lanes(
     mentions: Iterable[Mention], extent: Callable[[Mention], tuple[Number, Number]] | None = None
 ) -> list[Lane]:
-    """Place mentions on as few lanes as a greedy rule finds: the longest first, each on the first lane with room.
+    """Place mentions on lanes greedily: the longest first, each on the first lane with enough space.
 
     Parameters
     ----------
     mentions : iterable of Mention
     extent : callable, optional
-        The columns a mention takes, label included; from its first to its last word if not given.
+        The columns a mention takes, including its label; from its first to its last word if not given.
 
     Examples
     --------
@@ -97,12 +97,12 @@ def sentence_of_data(data: Mapping[str, Any]) -> Sentence:
 
 
 def mention_label(mention: Mention) -> str:
-    """Return what stands beside a mention: its type, and its probability if there is one."""
+    """Return the label of a mention: its type, and its probability if there is one."""
     return mention.type if mention.prob is None else f"{mention.type} {mention.prob:.2f}"
 
 
 def mention_title(sentence: Sentence, mention: Mention) -> str:
-    """Say in words what a mention is.
+    """Describe a mention in words.
 
     Examples
     --------
@@ -116,5 +116,5 @@ def mention_title(sentence: Sentence, mention: Mention) -> str:
 
 
 def weight(mention: Mention) -> float:
-    """Return how heavily a mention is drawn, 0 to 1: its probability, or 1 if that is unknown."""
+    """Return the line weight of a mention, 0 to 1: its probability, or 1 if unknown."""
     return 1.0 if mention.prob is None else min(1.0, max(0.0, mention.prob))

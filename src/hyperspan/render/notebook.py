@@ -1,14 +1,13 @@
-"""The HTML by which data shows itself in a notebook."""
+"""The HTML that displays data in a notebook."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import islice
 
-from hyperspan.diagnostics import Diagnostics
+from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.evaluation import Evaluation, Score
 from hyperspan.mentions import Corpus, Document, Sentence
-from hyperspan.mentions.notebook import counted
 from hyperspan.render.drawing import MOST_SENTENCES, Drawing
 from hyperspan.render.visible import cut, xml_text
 
@@ -25,7 +24,7 @@ _VIEWS = {
 
 
 def html_of(thing: object) -> str:
-    """Return a sentence, document, corpus or evaluation as a piece of HTML.
+    """Return a sentence, document, corpus or evaluation as an HTML fragment.
 
     Examples
     --------
@@ -53,7 +52,7 @@ def _drawn(corpus: Corpus, most: int) -> str:
     drawn = list(islice(sentences, most))
     html = Drawing(drawn, has_more=next(sentences, None) is not None).html
     if diagnostics.total:
-        html += f"<p>Not all is drawn as it stands: {xml_text(diagnostics.summary())}</p>"
+        html += f"<p>Some mentions could not be drawn exactly: {xml_text(diagnostics.summary())}</p>"
     return html
 
 

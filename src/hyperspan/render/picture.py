@@ -1,4 +1,4 @@
-"""Pieces of SVG, and the document around them: no scripts, no foreign hosts, light and dark."""
+"""SVG pictures and documents, without scripts or third-party hosts, in light and dark colours."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class Picture:
     width, height : float
         In pixels.
     body : tuple of str
-        SVG elements, one a line.
+        SVG elements, one per line.
     title, description : str
-        What a reader who does not see it is told.
+        The text alternative for readers who cannot see it.
     """
 
     width: float
@@ -35,7 +35,7 @@ class Picture:
 
 
 def svg_document(pictures: Sequence[Picture], *, title: str | None = None) -> str:
-    """Return a standalone SVG document with pictures one below the other.
+    """Return a standalone SVG document with pictures below one another.
 
     Examples
     --------
@@ -79,7 +79,7 @@ def _said(text: str) -> str:
 
 
 def svg_style() -> str:
-    """Return the style of all drawings. Every class begins with ``hs``, so that it can stand in any page."""
+    """Return the style of all drawings. Every class begins with ``hs``, so that it can be used in any page."""
     return _rules(0, LIGHT) + f"@media screen and (prefers-color-scheme:dark){{{_rules(1, DARK)}}}" + _SHAPES
 
 
@@ -109,7 +109,7 @@ _SHAPES = (
 
 
 def px(number: float) -> str:
-    """Write a length shortly: at most two digits behind the point.
+    """Format a length with at most two decimals.
 
     Examples
     --------

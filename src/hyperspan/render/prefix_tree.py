@@ -1,8 +1,8 @@
-"""The prefix tree of a sentence's mentions, as plain data, text and SVG: how ``segments`` sees them.
+"""Draw the prefix tree of a sentence's mentions, as encoded by ``segments``: plain data, text and SVG.
 
-Words are columns. Every part of the tree has a row of its own, below the part that it follows; a dashed line is the gap
-between them, and a dot behind a part says that a mention ends with it. Mentions that begin with the same parts share
-their rows.
+Words are columns. Every part of the tree has its own row, below the part that it follows. A dashed line is the gap
+between them, and a dot after a part means that a mention ends with it. Mentions that begin with the same parts share
+rows.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ def tree_data(
     Raises
     ------
     StructureError
-        If the encoding is no prefix tree.
+        If the encoding is not a prefix tree.
     """
-    structure.decode(tuple(encoding), "all")  # refuses what is no prefix tree
+    structure.decode(tuple(encoding), "all")  # raises an error if it is not a prefix tree
     parts: list[dict[str, Any]] = []
     path: dict[tuple[int, int], int] = {}
     for word, label in encoding:
@@ -89,7 +89,7 @@ def _part(
 
 
 def check_tree(structure: Segments, n_words: int, encoding: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Return an encoding in its own order, or refuse one that leaves the sentence."""
+    """Return an encoding in its own order, or raise an error if it leaves the sentence."""
     edges = tuple((int(word), int(label)) for word, label in encoding)
     for word, label in edges:
         known = 0 <= word < n_words and 0 <= label < structure.n_labels

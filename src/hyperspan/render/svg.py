@@ -1,7 +1,7 @@
-"""Sentences drawn as SVG: mentions on lanes under the words.
+"""Draw sentences as SVG, with mentions on lanes below the words.
 
-Words are set in a fixed-width font and stretched to the width they were given, so that bars stand under their words
-whatever font a reader has. Right-to-left words stand in their own order and are not stretched.
+Words are set in a fixed-width font and stretched to a given width, so that bars are below their words in any font.
+Right-to-left words are in their own order and not stretched.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ def draw_svg(
 ) -> str:
     """Draw a sentence as a standalone SVG document.
 
-    Each part of a mention is a bar under its words, the gaps are thin lines; the type, and the probability if there is
-    one, stand below the bar. Bars are thinner and paler the less probable a mention is.
+    Each part of a mention is a bar below its words, and gaps are thin lines; the type, and the probability if there is
+    one, are below the bar. The less probable a mention, the thinner and paler its bars.
 
     Parameters
     ----------
     sentence : Sentence, or what `sentence_data` returns
     width : int
-        Columns to use; longer sentences are wrapped, lanes included.
+        The width in columns; longer sentences are wrapped together with their lanes.
     types : iterable of str, optional
-        Fixes which colour a type has; the types of the sentence if not given.
+        All types, which fixes their colours; the types of the sentence if not given.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def sentence_picture(
     width: int = 100,
     types: Iterable[str] | TypeColours | None = None,
 ) -> Picture:
-    """Draw a sentence to be put into a document; parameters are those of `draw_svg`."""
+    """Draw a sentence for use in a document; the parameters are those of `draw_svg`."""
     if not isinstance(sentence, Sentence):
         sentence = sentence_of_data(sentence)
     colours = as_colours(types, (mention.type for mention in sentence.mentions))
@@ -101,7 +101,7 @@ class _Word:
 
 @dataclass(frozen=True, slots=True)
 class _Stroke:
-    """What is drawn of a mention on one line, from left to right."""
+    """The part of a mention on one line, from left to right."""
 
     mention: Mention
     bars: list[tuple[float, float]]
@@ -182,9 +182,9 @@ def _touch(left: _Word, right: _Word) -> bool:
 
 
 def word_text(token: str, middle: float, baseline: float) -> str:
-    """Draw a word around a place, as wide as its cells.
+    """Draw a word centred at a position, as wide as its cells.
 
-    Right-to-left words keep the width of their own letters, which are narrower: stretched they are hard to read.
+    Right-to-left words keep their natural width, which is narrower: stretched, they would be hard to read.
     """
     is_stretched = not runs_right_to_left(token)
     length = f' textLength="{px(cell_len(token) * CELL)}" lengthAdjust="spacingAndGlyphs"' if is_stretched else ""
@@ -219,7 +219,7 @@ def _stroke(sentence: Sentence, stroke: _Stroke, top: float, colour: int) -> Ite
 
 
 def word_columns(tokens: Sequence[str]) -> tuple[list[str], list[float], float]:
-    """Return the words as they are shown, the middle of each column, and where the last one ends."""
+    """Return the words as displayed, the middle of each column, and where the last one ends."""
     shown = [cut(visible_word(token, keep_joiners=True), _LONGEST_WORD) for token in tokens]
     columns, x = [], _LEFT
     for token in shown:

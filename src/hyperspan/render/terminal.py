@@ -1,4 +1,4 @@
-"""Sentences drawn with characters, for terminals and text files."""
+"""Draw sentences with characters, for terminals and text files."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ def draw_text(
 ) -> Text:
     """Draw a sentence with its mentions on lanes below the words.
 
-    Parts are heavy lines (light ones below a probability of one half), gaps dotted ones; the type (and the
-    probability, if there is one) stands behind the last part. Mentions that share a word are on lanes of their own.
-    Long sentences are wrapped, lanes included. Control characters are made visible.
+    Parts are heavy lines (light ones below a probability of one half), and gaps dotted ones; the type (and the
+    probability, if there is one) follows the last part. Mentions that share a word are on different lanes. Long
+    sentences are wrapped together with their lanes. Control characters are made visible.
 
     Parameters
     ----------
     sentence : Sentence
     width : int
-        Columns to use.
+        The width in columns.
     types : iterable of str, optional
-        Fixes which colour a type has; the types of the sentence if not given.
+        All types, which fixes their colours; the types of the sentence if not given.
     ascii_only : bool
         Draw with ``=`` and ``-``, and write other characters as escapes.
 
@@ -97,7 +97,7 @@ def _label(mention: Mention, longest: int, ascii_only: bool) -> str:
 
 
 def _extent(mention: Mention, first: int, last: int, columns: list[int], label: str) -> tuple[int, int]:
-    """Return the columns that a mention takes in the block of tokens from first to last, label included."""
+    """Return the columns that a mention takes in the block of tokens from first to last, including its label."""
     start = columns[max(mention.start, first) - first]
     end = columns[min(mention.end, last) - first] - 1
     return start, end + (cell_len(label) + 2 if mention.end <= last else 1)
@@ -125,7 +125,7 @@ def _columns(shown: Sequence[str]) -> list[int]:
 
 
 def _blocks(shown: Sequence[str], width: int, room: int) -> Iterator[tuple[int, int]]:
-    """Cut the tokens into lines, each with at least one token, and leave room for a label behind the last."""
+    """Break the tokens into lines of at least one token, with space for a label after the last."""
     width -= room
     first, used = 0, 0
     for position, token in enumerate(shown):

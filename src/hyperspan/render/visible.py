@@ -1,4 +1,4 @@
-"""Text made safe to show: control characters become signs, and whatever XML cannot hold is replaced."""
+"""Make text safe to display: replace control characters and characters that XML cannot hold."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _LONGEST_NAME = 200
 
 
 def visible(text: str, *, keep_joiners: bool = False, ascii_only: bool = False) -> str:
-    """Replace every character that does not show, or that steers a terminal or the order of a text, by a sign.
+    """Replace every invisible character, and those that control a terminal or the order of text, by a visible sign.
 
     Parameters
     ----------
     text : str
     keep_joiners : bool
-        Leave the two zero-width joiners, which Persian, Hindi and emoji need; terminals disagree about their width.
+        Keep the two zero-width joiners, which Persian, Hindi and emoji need; terminals disagree about their width.
     ascii_only : bool
         Write everything beyond ASCII as an escape.
 
@@ -48,7 +48,7 @@ def visible(text: str, *, keep_joiners: bool = False, ascii_only: bool = False) 
 
 
 def xml_text(text: str) -> str:
-    """Return a text for XML and HTML, in an element or between quotes.
+    """Escape a text for XML and HTML, in an element or between quotes.
 
     Examples
     --------
@@ -59,13 +59,13 @@ def xml_text(text: str) -> str:
 
 
 def visible_word(token: str, *, keep_joiners: bool = False, ascii_only: bool = False) -> str:
-    """Return a word as `visible` does, with a dotted circle before one that would take no room of its own."""
+    """Return a word made `visible`, with a dotted circle before one that has no width of its own."""
     shown = visible(token, keep_joiners=keep_joiners, ascii_only=ascii_only)
     return shown if cell_len(shown) else f"◌{shown}"
 
 
 def cut(text: str, longest: int = _LONGEST_NAME) -> str:
-    """Shorten a text that nobody would read to its end."""
+    """Truncate a very long text."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 

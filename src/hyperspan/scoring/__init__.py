@@ -1,4 +1,4 @@
-"""Who scores: from sentences to the scores of every label at every word."""
+"""Scorers: compute the score of every label at every word of a sentence."""
 
 from hyperspan.scoring.linear import LinearScorer
 from hyperspan.scoring.mention_scorer import (
@@ -10,6 +10,7 @@ from hyperspan.scoring.mention_scorer import (
     register_mention_scorer,
 )
 from hyperspan.scoring.parameters import Parameters
+from hyperspan.scoring.proposed import Proposed
 from hyperspan.scoring.scorer import SCORERS, Reason, Scorer, register_scorer, scorer_class
 from hyperspan.scoring.segments import SegmentParameters, SegmentScorer
 
@@ -21,6 +22,7 @@ __all__ = [
     "MentionScorer",
     "Parameters",
     "Proposal",
+    "Proposed",
     "Reason",
     "Scorer",
     "SegmentParameters",

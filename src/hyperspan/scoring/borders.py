@@ -1,12 +1,13 @@
-"""What the scores of segments are made of: scores of words at their borders and inside, and of whole spans.
+"""How segments are scored: by the words at their borders and inside, and as whole spans.
 
 A part is scored by its first word, its last word and the words after which it continues; a gap by the word before it,
-the word after it and all words in it; an end by its word. Each of these *roles* has a weight for all levels (places in
-the mention) together, and one for every level but the first, by which that level differs. Beside them whole spans have
-features of their own, as parts and as gaps, and every label has a bias: the length of a part or gap at each level.
+the word after it and all words in it; an end by its word. Each of these *roles* has one weight that all levels (numbers
+of the part in the mention) share, and another for every level but the first, which adds the difference. Whole spans
+have features of their own, as parts and as gaps. And every label has a bias, so each length of a part or gap has one at
+each level.
 
-So a word has few labels, whatever the lengths, and its features are looked at once. `expand` adds them up to the scores
-of `Segments`; `contract` does the same backwards, from the gradient by these scores to that by the labels here.
+So a word has few labels, whatever the lengths, and its features are summed once. `expand` adds these scores up to those
+of `Segments`; `contract` is the backward pass, from the gradient of the latter to that of the former.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.features.spans import SPAN_WORDS
+from hyperspan.inference.numba.segments import labels_of_level_kernel
 from hyperspan.structures.segments import END, GAP, PART, Segments
 
 ROLES = ("first word of", "last word of", "continuing word of", "word before", "word after", "word in", "end")
@@ -30,15 +32,15 @@ Numbers = NDArray[np.float64]
 
 
 class BorderTable(NamedTuple):
-    """The sizes of a structure, and where the labels of each role and level stand within a type.
+    """The sizes of a structure, and the labels of each role and level within a type.
 
     Attributes
     ----------
     n_types, n_levels, longest_part, longest_gap : int
     own, common : int64 arrays of shape (n_roles, n_levels) and (n_roles,)
-        The label of a role at a level, and the one for all levels; -1 where there is none, as for the first level.
+        The label of a role at a level, and the one that all levels share; -1 if there is none, as at the first level.
     n_labels : int
-        How many a type has.
+        The number of labels of a type.
     """
 
     n_types: int
@@ -52,7 +54,7 @@ class BorderTable(NamedTuple):
 
 @dataclass(frozen=True)
 class RoleLabels:
-    """Labels of some roles, a few for each type: one for all levels, and one for every level but the first."""
+    """The labels of some roles for each type: one that all levels share, and one for every level but the first."""
 
     structure: Segments
     roles: tuple[str, ...]
@@ -63,7 +65,7 @@ class RoleLabels:
 
     @cached_property
     def table(self) -> BorderTable:
-        """The labels as kernels see them."""
+        """The labels as arrays for kernels."""
         own = np.full((len(self.roles), self.structure.max_components), -1, dtype=np.int64)
         common, n_labels = np.full(len(self.roles), -1, dtype=np.int64), 0
         for role, n_levels in enumerate(self.n_levels_of_role):
@@ -78,7 +80,7 @@ class RoleLabels:
 
     @property
     def n_labels(self) -> int:
-        """How many labels there are."""
+        """The number of labels."""
         return self.table.n_types * self.table.n_labels
 
     @cached_property
@@ -88,7 +90,7 @@ class RoleLabels:
 
     @cached_property
     def start_labels(self) -> NDArray[np.int64]:
-        """The first word of any part, of every type: every feature may speak against it."""
+        """The first word of any part, of every type: every feature may lower its score."""
         if self.start_role is None:
             return np.empty(0, dtype=np.int64)
         return np.arange(self.table.n_types) * self.table.n_labels + int(self.table.common[self.start_role])
@@ -108,7 +110,7 @@ class RoleLabels:
     def add_levels(
         self, type_id: NDArray[np.int64], role: int, level: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the labels of a role at levels, and the numbers of those they are for: common ones, then own ones."""
+        """Return the labels of a role at each level, shared ones before own ones, and which level each is for."""
         first, own = type_id * self.table.n_labels, self.table.own[role, level]
         has_own = np.flatnonzero(own >= 0)
         labels = np.concatenate([first + self.table.common[role], (first + own)[has_own]])
@@ -116,7 +118,7 @@ class RoleLabels:
 
 
 def _thing(role: str, part: int | None = None) -> str:
-    """Say what a role is of: ``part 1``, ``the gap after part 1``, ``a part``."""
+    """Name what a role belongs to: ``part 1``, ``the gap after part 1``, ``a part``."""
     of_gap = role in ROLES[_LEFT:_END] or role == "gap"
     if part is None:
         return {"end": "after a part", "part": "", "gap": ""}.get(role, "a gap" if of_gap else "a part").strip()
@@ -128,7 +130,7 @@ def _thing(role: str, part: int | None = None) -> str:
 
 
 def border_labels(structure: Segments) -> RoleLabels:
-    """Return the labels that words have."""
+    """Return the labels of words."""
     n_levels = structure.max_components
     return RoleLabels(
         structure, ROLES, (n_levels,) * _PART_ROLES + (n_levels - 1,) * (len(ROLES) - _PART_ROLES), _FIRST
@@ -136,19 +138,19 @@ def border_labels(structure: Segments) -> RoleLabels:
 
 
 def span_labels(structure: Segments) -> RoleLabels:
-    """Return the labels that whole spans have: they are parts or gaps."""
+    """Return the labels of whole spans, which are parts or gaps."""
     return RoleLabels(structure, ("part", "gap"), (structure.max_components, structure.max_components - 1))
 
 
 class PlacedLabels(NamedTuple):
-    """Labels at places (words or spans) in the gold data, in rising order of places."""
+    """Labels of words or spans in the gold data, in increasing order of their indices."""
 
     place: NDArray[np.int64]
     label: NDArray[np.int32]
 
     @classmethod
     def of(cls, found: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> PlacedLabels:
-        """Put pairs of places and labels together."""
+        """Merge pairs of indices and labels."""
         place = np.concatenate([np.empty(0, np.int64), *(each for each, _ in found)])
         label = np.concatenate([np.empty(0, np.int64), *(each for _, each in found)])
         order = np.argsort(place, kind="stable")
@@ -156,7 +158,7 @@ class PlacedLabels(NamedTuple):
 
 
 def gold_borders(labels: RoleLabels, word: NDArray[np.int64], label: NDArray[np.int32]) -> PlacedLabels:
-    """Return the labels of words that gold edges are made of."""
+    """Return the labels of words in gold edges."""
     segment = labels.structure.segment_of(label.astype(np.int64))
     found = []
 
@@ -184,8 +186,26 @@ def gold_borders(labels: RoleLabels, word: NDArray[np.int64], label: NDArray[np.
     return PlacedLabels.of(found)
 
 
+def words_of_roles(labels: RoleLabels, label: NDArray[np.int32]) -> Numbers:
+    """Return how many words of one part or gap have each label, on average over the gold words that have it.
+
+    It is 1 but for the words inside parts and gaps. Where the gold data has none, it is the longest length.
+    """
+    segment = labels.structure.segment_of(label.astype(np.int64))
+    n_words = np.ones((labels.table.n_types, labels.table.n_labels))
+    inside = ((PART, _INSIDE, 1, labels.table.longest_part), (GAP, _BETWEEN, 0, labels.table.longest_gap))
+    for what, role, shorter, longest in inside:
+        own = labels.table.own[role]
+        of_role = [int(each) for each in (labels.table.common[role], *own[own >= 0]) if each >= 0]
+        for type_id in range(labels.table.n_types):
+            lengths = segment.length[(segment.type_id == type_id) & (segment.what == what)] - shorter
+            total = int(lengths.sum())
+            n_words[type_id, of_role] = max(1.0, float(lengths @ lengths) / total if total else longest)
+    return n_words.reshape(-1)
+
+
 def gold_spans(labels: RoleLabels, word: NDArray[np.int64], label: NDArray[np.int32]) -> PlacedLabels:
-    """Return the labels of spans that gold edges are made of."""
+    """Return the labels of spans in gold edges."""
     segment = labels.structure.segment_of(label.astype(np.int64))
     found = []
     for role, what in enumerate((PART, GAP)):
@@ -204,8 +224,9 @@ def expand(
     span_scores: Numbers,
     first_word: NDArray[np.int64],
     scores: Numbers,
+    first_type: int = 0,
 ) -> None:
-    """Fill the scores of segments.
+    """Fill in the scores of segments of some consecutive types.
 
     Parameters
     ----------
@@ -214,43 +235,60 @@ def expand(
     border_scores : float64 array of shape (n_words, borders.n_labels)
     span_scores : float64 array of shape (SPAN_WORDS * n_words, spans.n_labels)
     first_word : int64 array of shape (n_sentences + 1,)
-    scores : float64 array of shape (n_words, n_labels of the structure)
+    scores : float64 array of shape (n_words, labels of these types)
+    first_type : int
+        The first of these types.
     """
-    expand_kernel(borders.table, spans.table, bias, border_scores, span_scores, first_word, scores)
+    expand_kernel(borders.table, spans.table, first_type, bias, border_scores, span_scores, first_word, scores)
 
 
 def contract(
-    borders: RoleLabels, spans: RoleLabels, gradient: Numbers, first_word: NDArray[np.int64]
-) -> tuple[Numbers, Numbers]:
-    """Return the gradients by the scores of words and of spans, given that by the scores of segments."""
-    of_borders = np.zeros((len(gradient), borders.n_labels))
-    of_spans = np.zeros((SPAN_WORDS * len(gradient), spans.n_labels))
-    contract_kernel(borders.table, spans.table, gradient, first_word, of_borders, of_spans)
-    return of_borders, of_spans
+    borders: RoleLabels,
+    spans: RoleLabels,
+    gradient: Numbers,
+    first_word: NDArray[np.int64],
+    of_borders: Numbers,
+    of_spans: Numbers,
+    first_type: int = 0,
+) -> None:
+    """Replace the scores of words and spans of some types by their gradients.
+
+    Parameters
+    ----------
+    borders, spans, first_word, first_type
+        As for `expand`.
+    gradient : float64 array of shape (n_words, labels of these types)
+        The gradient with respect to the scores of segments.
+    of_borders, of_spans : float64 arrays of the shapes of ``border_scores`` and ``span_scores``
+        Filled in; columns of other types are unchanged.
+    """
+    contract_kernel(borders.table, spans.table, first_type, gradient, first_word, of_borders, of_spans)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def level_scores_kernel(table, of_type, role, level, scores, begin, n_words, values):
-    """Fill ``values`` with the score of a role at a level: the common one, and its own if it has one."""
+    """Fill ``values`` with the score of a role at a level: the shared one plus its own, if it has one."""
     own, common, has_own = of_type + table.own[role, level], of_type + table.common[role], table.own[role, level] >= 0
     for word in range(n_words):
         values[word] = scores[begin + word, common] + (scores[begin + word, own] if has_own else 0.0)
 
 
-@numba.njit(nogil=True, cache=True)
-def expand_kernel(borders, spans, bias, border_scores, span_scores, first_word, scores):
-    """Fill ``scores``: see `expand`. Sums over the words of a segment are differences of running sums."""
+@kernel
+def expand_kernel(borders, spans, first_type, bias, border_scores, span_scores, first_word, scores):
+    """Fill ``scores``, as `expand` says. Sums over the words of a segment are differences of running sums."""
     n_levels, longest_part, longest_gap = borders.n_levels, borders.longest_part, borders.longest_gap
-    n_labels = n_levels * longest_part + (n_levels - 1) * (longest_gap + 1)
+    n_labels = labels_of_level_kernel(borders, 0, n_levels - 1)[2]  # where an end of the last level would be
     longest = 0
     for sentence in range(first_word.shape[0] - 1):
         longest = max(longest, first_word[sentence + 1] - first_word[sentence])
     left, right, running = np.empty(longest), np.empty(longest), np.zeros(longest + 1)
     for sentence in range(first_word.shape[0] - 1):
         begin, n_words = first_word[sentence], first_word[sentence + 1] - first_word[sentence]
-        for type_id in range(borders.n_types):
-            of_type, of_span, first_label = type_id * borders.n_labels, type_id * spans.n_labels, type_id * n_labels
+        for number in range(scores.shape[1] // n_labels):
+            type_id, first_label = first_type + number, number * n_labels
+            of_type, of_span, of_bias = type_id * borders.n_labels, type_id * spans.n_labels, bias[type_id * n_labels :]
             for level in range(n_levels):
+                first_part, first_gap, end_label = labels_of_level_kernel(borders, 0, level)
                 for is_gap in range(2 if level < n_levels - 1 else 1):
                     role = _LEFT if is_gap else _FIRST
                     level_scores_kernel(borders, of_type, role, level, border_scores, begin, n_words, left)
@@ -258,26 +296,24 @@ def expand_kernel(borders, spans, bias, border_scores, span_scores, first_word, 
                     level_scores_kernel(borders, of_type, role + 2, level, border_scores, begin, n_words, running[1:])
                     for word in range(n_words):
                         running[word + 1] += running[word]
-                    first = first_label + (
-                        n_levels * longest_part + level * longest_gap if is_gap else level * longest_part
-                    )
+                    first = first_gap if is_gap else first_part
                     longest_here = longest_gap if is_gap else longest_part
                     own, common = of_span + spans.own[is_gap, level], of_span + spans.common[is_gap]
                     has_own = spans.own[is_gap, level] >= 0
                     for word in range(n_words):
-                        row, start = scores[begin + word], word + is_gap
+                        row, start = scores[begin + word, first_label:], word + is_gap
                         n_here = max(0, min(longest_here, n_words - start - is_gap))
                         ahead = left[word] - running[start] if n_here else 0.0
                         for place in range(n_here):
                             end = start + place + 1  # the first word after the segment
                             row[first + place] = (
-                                bias[first + place]
+                                of_bias[first + place]
                                 + ahead
                                 + running[end if is_gap else end - 1]
                                 + right[end if is_gap else end - 1]
                             )
                         for place in range(n_here, longest_here):
-                            row[first + place] = bias[first + place]
+                            row[first + place] = of_bias[first + place]
                         for place in range(min(n_here, SPAN_WORDS)):
                             span = SPAN_WORDS * (begin + start) + place
                             row[first + place] += span_scores[span, common]
@@ -285,14 +321,13 @@ def expand_kernel(borders, spans, bias, border_scores, span_scores, first_word, 
                                 row[first + place] += span_scores[span, own]
                 if level < n_levels - 1:
                     level_scores_kernel(borders, of_type, _END, level, border_scores, begin, n_words, left)
-                    label = first_label + n_levels * longest_part + (n_levels - 1) * longest_gap + level
                     for word in range(n_words):
-                        scores[begin + word, label] = bias[label] + left[word]
+                        scores[begin + word, first_label + end_label] = of_bias[end_label] + left[word]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_level_kernel(table, of_type, role, level, values, begin, n_words, gradient):
-    """Add values to the gradient of a role at a level: to the common label, and to its own if it has one."""
+    """Add values to the gradient of a role at a level: to the shared label, and to its own if it has one."""
     own, common, has_own = of_type + table.own[role, level], of_type + table.common[role], table.own[role, level] >= 0
     for word in range(n_words):
         gradient[begin + word, common] += values[word]
@@ -300,25 +335,37 @@ def add_level_kernel(table, of_type, role, level, values, begin, n_words, gradie
             gradient[begin + word, own] += values[word]
 
 
-@numba.njit(nogil=True, cache=True)
-def contract_kernel(borders, spans, gradient, first_word, of_borders, of_spans):
-    """Add up the gradients by the labels of words and spans: what `expand_kernel` does, backwards."""
+@kernel
+def set_to_zero_kernel(values, first, n_columns):
+    """Set some columns to zero."""
+    for row in range(values.shape[0]):
+        of_row = values[row, first : first + n_columns]
+        for column in range(n_columns):
+            of_row[column] = 0.0
+
+
+@kernel
+def contract_kernel(borders, spans, first_type, gradient, first_word, of_borders, of_spans):
+    """Fill in the gradients of the labels of words and spans: the backward pass of `expand_kernel`."""
     n_levels, longest_part, longest_gap = borders.n_levels, borders.longest_part, borders.longest_gap
-    n_labels = n_levels * longest_part + (n_levels - 1) * (longest_gap + 1)
+    n_labels = labels_of_level_kernel(borders, 0, n_levels - 1)[2]  # where an end of the last level would be
+    n_types = gradient.shape[1] // n_labels
+    set_to_zero_kernel(of_borders, first_type * borders.n_labels, n_types * borders.n_labels)
+    set_to_zero_kernel(of_spans, first_type * spans.n_labels, n_types * spans.n_labels)
     longest = 0
     for sentence in range(first_word.shape[0] - 1):
         longest = max(longest, first_word[sentence + 1] - first_word[sentence])
     left, right, change = np.empty(longest), np.empty(longest), np.empty(longest + 1)
     for sentence in range(first_word.shape[0] - 1):
         begin, n_words = first_word[sentence], first_word[sentence + 1] - first_word[sentence]
-        for type_id in range(borders.n_types):
-            of_type, of_span, first_label = type_id * borders.n_labels, type_id * spans.n_labels, type_id * n_labels
+        for number in range(n_types):
+            type_id, first_label = first_type + number, number * n_labels
+            of_type, of_span = type_id * borders.n_labels, type_id * spans.n_labels
             for level in range(n_levels):
+                first_part, first_gap, end_label = labels_of_level_kernel(borders, first_label, level)
                 for is_gap in range(2 if level < n_levels - 1 else 1):
                     role = _LEFT if is_gap else _FIRST
-                    first = first_label + (
-                        n_levels * longest_part + level * longest_gap if is_gap else level * longest_part
-                    )
+                    first = first_gap if is_gap else first_part
                     longest_here = longest_gap if is_gap else longest_part
                     own, common = of_span + spans.own[is_gap, level], of_span + spans.common[is_gap]
                     has_own = spans.own[is_gap, level] >= 0
@@ -347,7 +394,6 @@ def contract_kernel(borders, spans, gradient, first_word, of_borders, of_spans):
                     add_level_kernel(borders, of_type, role + 1, level, right, begin, n_words, of_borders)
                     add_level_kernel(borders, of_type, role + 2, level, change, begin, n_words, of_borders)
                 if level < n_levels - 1:
-                    label = first_label + n_levels * longest_part + (n_levels - 1) * longest_gap + level
                     for word in range(n_words):
-                        left[word] = gradient[begin + word, label]
+                        left[word] = gradient[begin + word, end_label]
                     add_level_kernel(borders, of_type, _END, level, left, begin, n_words, of_borders)

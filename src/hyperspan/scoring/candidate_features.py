@@ -1,128 +1,67 @@
-"""The features of whole candidate mentions: hashes with a value each.
+"""The features of whole candidate mentions: each is a hash with a value.
 
-A feature's hash begins as that of its template; its values are mixed in one after another, and the type where it says
-something of the type. `hyperspan.scoring.candidate_reference` says the same thing with texts.
+The hash starts from that of the template. Then the feature's values are mixed in one by one, and last the type, if the
+feature depends on it. `hyperspan.scoring.candidate_reference` defines the same features with text.
+`hyperspan.scoring.candidate_templates` lists the templates.
 """
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import inlined, kernel
 from hyperspan.features.columns import boundary, hash_text
-from hyperspan.features.index import find_one_kernel
+from hyperspan.features.index import FeatureIndex
 from hyperspan.features.kernels import mix_kernel
 from hyperspan.scoring.candidate_table import Candidates, Hashes, Integers, Words
-
-TEMPLATES = (
-    "every",
-    "odds",
-    "odds_by_parts",
-    "odds_range",
-    "string",
-    "word",
-    "first",
-    "last",
-    "before",
-    "after",
-    "around",
-    "enters",
-    "leaves",
-    "shapes",
-    "length",
-    "annotated",
-    "annotated_as",
-    "annotated_otherwise",
-    "annotated_share",
-    "gap_length",
-    "gap_word",
-    "gap_first",
-    "gap_last",
-    "gap",
-    "gap_conjunction",
-    "joined",
-    "part",
-    "rival",
-    "rival_odds",
-    "elsewhere",
-    "elsewhere_odds",
-    "lemmas",
-    "pos",
-    "category",
-    "part_category",
+from hyperspan.scoring.candidate_templates import (
+    FARTHEST,
+    LONGEST,
+    MOST_PARTS,
+    N_COUNTS,
+    ODDS_UNIT,
+    ODDS_WITHIN,
+    PLACE_OF,
+    TEMPLATES,
+    WIDEST,
+    dense_hashes,
+    with_kernel,
 )
-"""By number; what each says is in `candidate_reference`."""
+from hyperspan.scoring.rivals import RIVALS, rivals_kernel
 
-(
-    _EVERY,
-    _ODDS,
-    _ODDS_BY_PARTS,
-    _ODDS_RANGE,
-    _STRING,
-    _WORD,
-    _FIRST,
-    _LAST,
-    _BEFORE,
-    _AFTER,
-    _AROUND,
-    _ENTERS,
-    _LEAVES,
-    _SHAPES,
-    _LENGTH,
-    _ANNOTATED,
-    _ANNOTATED_AS,
-    _ANNOTATED_OTHERWISE,
-    _ANNOTATED_SHARE,
-    _GAP_LENGTH,
-    _GAP_WORD,
-    _GAP_FIRST,
-    _GAP_LAST,
-    _GAP,
-    _GAP_CONJUNCTION,
-    _JOINED,
-    _PART,
-    _RIVAL,
-    _RIVAL_ODDS,
-    _ELSEWHERE,
-    _ELSEWHERE_ODDS,
-    _LEMMAS,
-    _POS,
-    _CATEGORY,
-    _PART_CATEGORY,
-) = range(len(TEMPLATES))
-
-RIVALS = (
-    "shares a word",
-    "lies inside it",
-    "covers it",
-    "shares a part",
-    "is of another type and shares a word",
-    "is of another type and has the same words",
-)
-"""Who competes with a candidate, by number."""
-
-ODDS_UNIT = 2.0
-"""So many log odds count as one: what the penalty on weights sees."""
+_STRING, _WORD, _FIRST, _LAST, _SHAPES = map(TEMPLATES.index, ("string", "word", "first", "last", "shapes"))
+_BEFORE, _AFTER, _AROUND, _ENTERS, _LEAVES = map(TEMPLATES.index, ("before", "after", "around", "enters", "leaves"))
+_GAP, _GAP_WORD, _GAP_FIRST, _GAP_LAST = map(TEMPLATES.index, ("gap", "gap_word", "gap_first", "gap_last"))
+_LEMMAS, _POS, _CATEGORY, _PART_CATEGORY = map(TEMPLATES.index, ("lemmas", "pos", "category", "part_category"))
 
 _BEFORE_ALL, _AFTER_ALL = np.uint64(hash_text(boundary(-1))), np.uint64(hash_text(boundary(1)))
-_MOST_PARTS, _LONGEST, _WIDEST, _FARTHEST = 3, 8, 10, 6
 _MOST_WORDS = 12
 _OF_A_ROW = 160
-"""Room for the features of one candidate, whose words and gap words are looked at up to `_MOST_WORDS` each."""
+"""The capacity for the features of one candidate; at most `_MOST_WORDS` words and as many gap words have features."""
 
-_inlined = numba.njit(nogil=True, cache=True, inline="always")
+_AT_EVERY, _AT_ODDS, _AT_ODDS_BY_PARTS, _AT_ODDS_RANGE = (
+    PLACE_OF[name] for name in ("every", "odds", "odds_by_parts", "odds_range")
+)
+_AT_LENGTH, _AT_GAP_LENGTH, _AT_GAP_CONJUNCTION = (
+    PLACE_OF[name] for name in ("length", "gap_length", "gap_conjunction")
+)
+_AT_ANNOTATED, _AT_ANNOTATED_AS, _AT_ANNOTATED_OTHERWISE, _AT_ANNOTATED_SHARE = (
+    PLACE_OF[name] for name in ("annotated", "annotated_as", "annotated_otherwise", "annotated_share")
+)
+_AT_JOINED, _AT_PART = PLACE_OF["joined"], PLACE_OF["part"]
+_AT_NO_RIVAL, _AT_RIVAL, _AT_RIVAL_ODDS = (PLACE_OF[name] for name in ("no_rival", "rival", "rival_odds"))
+_AT_ELSEWHERE, _AT_ELSEWHERE_ODDS = PLACE_OF["elsewhere"], PLACE_OF["elsewhere_odds"]
 
 
 class Table(NamedTuple):
-    """All that the features of candidates are made of.
+    """Everything that the features of candidates depend on.
 
-    ``counts`` are those of `Queries`, whose ``first_query`` says where those of parts begin; ``elsewhere`` and
-    ``n_elsewhere`` are the best log odds of the same string and type in other sentences of the document, and how many
-    such candidates there are.
+    ``counts`` are those of `Queries`, where ``first_query`` is the first query of each candidate's parts.
+    ``elsewhere`` is the highest log odds of the same string and type in other sentences of the document, and
+    ``n_elsewhere`` the number of such candidates.
     """
 
     words: Words
@@ -135,55 +74,85 @@ class Table(NamedTuple):
     n_types: int
 
 
-@lru_cache(maxsize=1)
-def template_hashes() -> Hashes:
-    """Return the hash with which the features of each template begin."""
-    return np.array([hash_text(f"mention {name}") for name in TEMPLATES], dtype=np.uint64)
-
-
 def features_of(table: Table) -> tuple[Integers, Hashes, NDArray[np.float64]]:
-    """Return the features of all candidates: those of candidate c are ``first[c]:first[c + 1]``, hash and value."""
+    """Return the hashes and values of all features; those of candidate c are ``first[c]:first[c + 1]``."""
     n_rows = table.candidates.n_rows
     first = np.zeros(n_rows + 1, dtype=np.int64)
     hashes, values = np.empty(n_rows * _OF_A_ROW, dtype=np.uint64), np.empty(n_rows * _OF_A_ROW)
-    with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
-        features_kernel(table, first, hashes, values)
+    with np.errstate(over="ignore"):  # without the compiler, NumPy would warn: products are meant to wrap around
+        features_kernel(table, dense_hashes(table.n_types), Row.room(), first, hashes, values)
     return first, hashes[: first[-1]].copy(), values[: first[-1]].copy()
 
 
-def log_odds_of(
-    table: Table, slots: tuple[Hashes, NDArray[np.int32]], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
-    """Return the sum of the weights of each candidate's features times their values."""
+class Weights(NamedTuple):
+    """The weights of features: for `DENSE` by type, with both hashes added up; for all others in slots by hash."""
+
+    dense: NDArray[np.float64]
+    key: Hashes
+    weight: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, features: FeatureIndex, weights: NDArray[np.float64], n_types: int) -> Weights:
+        """Arrange weights that are in the order of an index."""
+        hashes = dense_hashes(n_types)
+        with_none = np.append(weights, 0.0)
+        dense = with_none[features.ids_of(hashes.ravel())].reshape(hashes.shape).sum(axis=2)
+        key, id = features.slots
+        return cls(dense, key, with_none[id])
+
+
+def log_odds_of(table: Table, weights: Weights) -> NDArray[np.float64]:
+    """Return each candidate's sum of weights times feature values."""
     sums = np.empty(table.candidates.n_rows)
     with np.errstate(over="ignore"):  # as above
-        log_odds_kernel(table, *slots, weights, sums)
+        log_odds_kernel(table, weights, Row.room(), sums)
     return sums
 
 
-@_inlined
-def put_kernel(hashes, values, n, feature, value):
-    hashes[n], values[n] = max(feature, np.uint64(1)), value
-    return n + 1
+class Row(NamedTuple):
+    """A workspace for the features of one candidate: hashes and indices into `DENSE`, with values and counts."""
+
+    hashes: Hashes
+    values: NDArray[np.float64]
+    places: Integers
+    dense_values: NDArray[np.float64]
+    n: Integers
+    best: NDArray[np.float64]
+
+    @classmethod
+    def room(cls) -> Row:
+        """Allocate a workspace, and an array for the best log odds of rivals."""
+        hashes, places = np.empty(_OF_A_ROW, dtype=np.uint64), np.empty(_OF_A_ROW, dtype=np.int64)
+        best, n = np.empty(len(RIVALS)), np.zeros(2, dtype=np.int64)
+        return cls(hashes, np.empty(_OF_A_ROW), places, np.empty(_OF_A_ROW), n, best)
 
 
-@numba.njit(nogil=True, cache=True)
-def put_both_kernel(hashes, values, n, feature, type_id, n_types, value):
-    """Put a feature of all types, if there are several, and the same of one type."""
+@inlined
+def put_kernel(row, feature, type_id):
+    """Add a hashed feature for one type."""
+    row.hashes[row.n[0]], row.values[row.n[0]] = max(with_kernel(feature, type_id + 1), np.uint64(1)), 1.0
+    row.n[0] += 1
+
+
+@inlined
+def put_both_kernel(row, feature, type_id, n_types):
+    """Add a hashed feature for one type and, if there are several types, also for all."""
     if n_types > 1:
-        n = put_kernel(hashes, values, n, feature, value)
-    return put_kernel(hashes, values, n, mix_kernel(feature ^ np.uint64(type_id + 1)), value)
+        row.hashes[row.n[0]], row.values[row.n[0]] = max(feature, np.uint64(1)), 1.0
+        row.n[0] += 1
+    put_kernel(row, feature, type_id)
 
 
-@numba.njit(nogil=True, cache=True)
-def with_kernel(feature, number):
-    """Mix a number into the hash of a feature."""
-    return mix_kernel(feature ^ np.uint64(number))
+@inlined
+def put_dense_kernel(row, place, value):
+    """Add a feature from `DENSE`."""
+    row.places[row.n[1]], row.dense_values[row.n[1]] = place, value
+    row.n[1] += 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def range_kernel(count):
-    """Return the range that a count lies in: none, one, a few, …"""
+    """Return the range of a count: none, one, a few, …"""
     if count <= 1:
         return max(count, 0)
     if count <= 3:
@@ -193,16 +162,16 @@ def range_kernel(count):
     return 4 if count <= 20 else 5
 
 
-@numba.njit(nogil=True, cache=True)
-def counted_kernel(feature, counts, query):
-    """Mix into a feature in which ranges lie how often a string was annotated as such, and how often not at all."""
-    feature = with_kernel(feature, range_kernel(counts[query, 0]))
-    return with_kernel(feature, range_kernel(max(counts[query, 2] - counts[query, 1], 0)))
+@inlined
+def counted_kernel(counts, query):
+    """Return one number for two ranges: how often a string was annotated with the type, and how often with none."""
+    not_at_all = max(counts[query, 2] - counts[query, 1], 0)
+    return range_kernel(counts[query, 0]) * N_COUNTS + range_kernel(not_at_all)
 
 
-@numba.njit(nogil=True, cache=True)
-def text_features_kernel(table, sentence, row, hashes, values, n):
-    """Put the features of a candidate's own words, and of those beside it."""
+@inlined
+def text_features_kernel(table, sentence, row, into):
+    """Add the features of a candidate's words and of the words beside it."""
     words, candidates, template, n_types = table.words, table.candidates, table.template, table.n_types
     begin, end = words.first[sentence], words.first[sentence + 1]
     type_id, n_parts, parts = candidates.type_id[row], candidates.n_parts[row], candidates.parts
@@ -220,13 +189,13 @@ def text_features_kernel(table, sentence, row, hashes, values, n):
             string = mix_kernel(string ^ words.lower[word])
             if words.lemma.shape[0]:
                 lemmas = mix_kernel(lemmas ^ words.lemma[word])
-            if n_words <= _LONGEST:
+            if n_words <= LONGEST:
                 shapes = with_kernel(shapes, words.shape[word])
                 if words.pos.shape[0]:
                     pos = mix_kernel(pos ^ words.pos[word])
             if n_words <= _MOST_WORDS:
                 feature = mix_kernel(template[_WORD] ^ words.lower[word])
-                n = put_both_kernel(hashes, values, n, feature, type_id, 1, 1.0)
+                put_kernel(into, feature, type_id)
     for feature in (
         string,
         mix_kernel(template[_FIRST] ^ words.lower[first]),
@@ -238,23 +207,21 @@ def text_features_kernel(table, sentence, row, hashes, values, n):
         mix_kernel(mix_kernel(template[_LEAVES] ^ words.lower[last]) ^ after),
         shapes,
     ):
-        n = put_both_kernel(hashes, values, n, feature, type_id, 1, 1.0)
-    length = with_kernel(with_kernel(template[_LENGTH], min(n_parts, _MOST_PARTS)), min(n_words, _LONGEST))
-    n = put_both_kernel(hashes, values, n, length, type_id, n_types, 1.0)
+        put_kernel(into, feature, type_id)
+    put_dense_kernel(into, _AT_LENGTH + (min(n_parts, MOST_PARTS) - 1) * LONGEST + min(n_words, LONGEST) - 1, 1.0)
     if words.lemma.shape[0]:
-        n = put_both_kernel(hashes, values, n, lemmas, type_id, 1, 1.0)
+        put_kernel(into, lemmas, type_id)
     if words.pos.shape[0]:
-        n = put_both_kernel(hashes, values, n, pos, type_id, n_types, 1.0)
-    return n
+        put_both_kernel(into, pos, type_id, n_types)
 
 
-@numba.njit(nogil=True, cache=True)
-def gap_features_kernel(table, sentence, row, hashes, values, n):
-    """Put the features of a candidate's gaps."""
+@inlined
+def gap_features_kernel(table, sentence, row, into):
+    """Add the features of a candidate's gaps."""
     words, candidates, template, n_types = table.words, table.candidates, table.template, table.n_types
     begin, type_id, parts = words.first[sentence], candidates.type_id[row], candidates.parts
     n_words, has_conjunction = 0, False
-    for part in range(1, min(candidates.n_parts[row], _MOST_PARTS)):
+    for part in range(1, min(candidates.n_parts[row], MOST_PARTS)):
         start, end = begin + parts[row, part - 1, 1], begin + parts[row, part, 0]
         gap = template[_GAP]
         for word in range(start, end):
@@ -263,212 +230,119 @@ def gap_features_kernel(table, sentence, row, hashes, values, n):
             has_conjunction |= words.is_conjunction[word]
             if n_words <= _MOST_WORDS:
                 feature = mix_kernel(template[_GAP_WORD] ^ words.lower[word])
-                n = put_both_kernel(hashes, values, n, feature, type_id, n_types, 1.0)
+                put_both_kernel(into, feature, type_id, n_types)
         for feature in (
             gap,
             mix_kernel(template[_GAP_FIRST] ^ words.lower[start]),
             mix_kernel(template[_GAP_LAST] ^ words.lower[end - 1]),
         ):
-            n = put_both_kernel(hashes, values, n, feature, type_id, n_types, 1.0)
-    for feature in (
-        with_kernel(template[_GAP_LENGTH], min(n_words, _WIDEST)),
-        with_kernel(template[_GAP_CONJUNCTION], 1 if has_conjunction else 0),
-    ):
-        n = put_both_kernel(hashes, values, n, feature, type_id, n_types, 1.0)
-    return n
+            put_both_kernel(into, feature, type_id, n_types)
+    put_dense_kernel(into, _AT_GAP_LENGTH + min(n_words, WIDEST), 1.0)
+    put_dense_kernel(into, _AT_GAP_CONJUNCTION + (1 if has_conjunction else 0), 1.0)
 
 
-@numba.njit(nogil=True, cache=True)
-def count_features_kernel(table, row, hashes, values, n):
-    """Put the features of how often a candidate's string, and those of its parts, were annotated in training."""
-    candidates, template, counts, n_types = table.candidates, table.template, table.counts, table.n_types
-    type_id, n_parts, first = candidates.type_id[row], candidates.n_parts[row], table.first_query[row]
+@inlined
+def count_features_kernel(table, row, into):
+    """Add the features of how often the strings of a candidate and its parts were annotated in training."""
+    counts, n_parts, first = table.counts, table.candidates.n_parts[row], table.first_query[row]
     as_such, at_all = counts[row, 0], counts[row, 1]
     occurred = max(counts[row, 2], at_all)
-    for feature in (
-        counted_kernel(template[_ANNOTATED], counts, row),
-        with_kernel(template[_ANNOTATED_AS], range_kernel(as_such)),
-        with_kernel(template[_ANNOTATED_OTHERWISE], range_kernel(at_all - as_such)),
-    ):
-        n = put_both_kernel(hashes, values, n, feature, type_id, n_types, 1.0)
+    put_dense_kernel(into, _AT_ANNOTATED + counted_kernel(counts, row), 1.0)
+    put_dense_kernel(into, _AT_ANNOTATED_AS + range_kernel(as_such), 1.0)
+    put_dense_kernel(into, _AT_ANNOTATED_OTHERWISE + range_kernel(at_all - as_such), 1.0)
     if occurred:
-        share = np.log((as_such + 0.5) / (occurred - as_such + 0.5)) / ODDS_UNIT
-        n = put_both_kernel(hashes, values, n, template[_ANNOTATED_SHARE], type_id, n_types, share)
+        put_dense_kernel(into, _AT_ANNOTATED_SHARE, np.log((as_such + 0.5) / (occurred - as_such + 0.5)) / ODDS_UNIT)
     if n_parts > 1:
-        joined = counted_kernel(template[_JOINED], counts, first)
-        n = put_both_kernel(hashes, values, n, joined, type_id, n_types, 1.0)
-        for part in range(min(n_parts, _MOST_PARTS)):
-            feature = counted_kernel(template[_PART], counts, first + 1 + part)
-            n = put_both_kernel(hashes, values, n, feature, type_id, n_types, 1.0)
-    return n
+        put_dense_kernel(into, _AT_JOINED + counted_kernel(counts, first), 1.0)
+        for part in range(min(n_parts, MOST_PARTS)):
+            put_dense_kernel(into, _AT_PART + counted_kernel(counts, first + 1 + part), 1.0)
 
 
-@numba.njit(nogil=True, cache=True)
-def category_features_kernel(table, sentence, row, hashes, values, n):
-    """Put the features of what the lexicon says of a candidate's words together, and of each part."""
+@inlined
+def category_features_kernel(table, sentence, row, into):
+    """Add the features of the lexicon: the categories of a candidate's words together, and of each part."""
     words, candidates, template, n_types = table.words, table.candidates, table.template, table.n_types
     begin, type_id, parts = words.first[sentence], candidates.type_id[row], candidates.parts
     feature = mix_kernel(template[_CATEGORY] ^ candidates.joined_category[row])
-    n = put_both_kernel(hashes, values, n, feature, type_id, n_types, 1.0)
-    for part in range(min(candidates.n_parts[row], _MOST_PARTS)):
+    put_both_kernel(into, feature, type_id, n_types)
+    for part in range(min(candidates.n_parts[row], MOST_PARTS)):
         category = words.category[begin + parts[row, part, 0]]
         for word in range(begin + parts[row, part, 0], begin + parts[row, part, 1]):
             if words.category[word] != category:
                 category = np.uint64(0)
         feature = mix_kernel(template[_PART_CATEGORY] ^ category)
-        n = put_both_kernel(hashes, values, n, feature, type_id, n_types, 1.0)
-    return n
+        put_both_kernel(into, feature, type_id, n_types)
 
 
-@numba.njit(nogil=True, cache=True)
-def shared_words_kernel(parts, n_parts, one, other):
-    """Return how many words two candidates share, and whether they share a part."""
-    n_shared, shares_part = 0, False
-    for part in range(n_parts[one]):
-        for of_other in range(n_parts[other]):
-            start = max(parts[one, part, 0], parts[other, of_other, 0])
-            end = min(parts[one, part, 1], parts[other, of_other, 1])
-            n_shared += max(end - start, 0)
-            shares_part |= parts[one, part, 0] == parts[other, of_other, 0] and (
-                parts[one, part, 1] == parts[other, of_other, 1]
-            )
-    return n_shared, shares_part
-
-
-@numba.njit(nogil=True, cache=True)
-def n_words_kernel(parts, n_parts, row):
-    """Return how many words a candidate has."""
-    n_words = 0
-    for part in range(n_parts[row]):
-        n_words += parts[row, part, 1] - parts[row, part, 0]
-    return n_words
-
-
-@numba.njit(nogil=True, cache=True)
-def rivals_kernel(candidates, sentence, row, best):
-    """Fill ``best`` with the highest log odds of each kind of rival, -inf where there is none."""
-    parts, n_parts = candidates.parts, candidates.n_parts
-    best[:] = -np.inf
-    end, n_words = parts[row, n_parts[row] - 1, 1], n_words_kernel(parts, n_parts, row)
-    for other in range(candidates.first[sentence], candidates.first[sentence + 1]):
-        if parts[other, 0, 0] >= end:
-            break  # they are in order
-        if other == row or parts[other, n_parts[other] - 1, 1] <= parts[row, 0, 0]:
-            continue
-        n_shared, shares_part = shared_words_kernel(parts, n_parts, row, other)
-        if n_shared == 0:
-            continue
-        odds, n_of_other = candidates.log_odds[other], n_words_kernel(parts, n_parts, other)
-        if candidates.type_id[other] != candidates.type_id[row]:
-            best[4] = max(best[4], odds)
-            if n_shared == n_words == n_of_other:
-                best[5] = max(best[5], odds)
-            continue
-        best[0] = max(best[0], odds)
-        if n_shared == n_of_other:
-            best[1] = max(best[1], odds)
-        elif n_shared == n_words:
-            best[2] = max(best[2], odds)
-        if shares_part:
-            best[3] = max(best[3], odds)
-
-
-@numba.njit(nogil=True, cache=True)
-def context_features_kernel(table, sentence, row, best, hashes, values, n):
-    """Put the features of the first look: a candidate's log odds, those of its rivals, and of the same elsewhere."""
-    candidates, template, n_types = table.candidates, table.template, table.n_types
-    type_id, odds = candidates.type_id[row], candidates.log_odds[row]
-    n_parts = min(candidates.n_parts[row], _MOST_PARTS)
-    n = put_both_kernel(hashes, values, n, template[_EVERY], type_id, n_types, 1.0)
-    n = put_both_kernel(hashes, values, n, template[_ODDS], type_id, n_types, odds / ODDS_UNIT)
-    by_parts = with_kernel(template[_ODDS_BY_PARTS], n_parts)
-    n = put_both_kernel(hashes, values, n, by_parts, type_id, n_types, odds / ODDS_UNIT)
-    in_range = with_kernel(with_kernel(template[_ODDS_RANGE], round(odds) + 100), n_parts)
-    n = put_kernel(hashes, values, n, in_range, 1.0)
+@inlined
+def context_features_kernel(table, sentence, row, into):
+    """Add the features of the first look: the log odds of a candidate, its rivals, and the same string elsewhere."""
+    candidates, best = table.candidates, into.best
+    odds, n_parts = candidates.log_odds[row], min(candidates.n_parts[row], MOST_PARTS)
+    put_dense_kernel(into, _AT_EVERY, 1.0)
+    put_dense_kernel(into, _AT_ODDS, odds / ODDS_UNIT)
+    put_dense_kernel(into, _AT_ODDS_BY_PARTS + n_parts - 1, odds / ODDS_UNIT)
+    put_dense_kernel(into, _AT_ODDS_RANGE + (round(odds) + ODDS_WITHIN) * MOST_PARTS + n_parts - 1, 1.0)
     rivals_kernel(candidates, sentence, row, best)
     for kind in range(best.shape[0]):
-        rival = with_kernel(template[_RIVAL], kind)
         if best[kind] == -np.inf:
-            n = put_both_kernel(hashes, values, n, rival, type_id, n_types, 1.0)
+            put_dense_kernel(into, _AT_NO_RIVAL + kind, 1.0)
             continue
-        above = max(-_FARTHEST, min(_FARTHEST, odds - best[kind]))
-        compared = with_kernel(with_kernel(rival, round(above) + 100), n_parts)
-        n = put_both_kernel(hashes, values, n, compared, type_id, n_types, 1.0)
-        feature = with_kernel(template[_RIVAL_ODDS], kind)
-        n = put_both_kernel(hashes, values, n, feature, type_id, n_types, above / ODDS_UNIT)
-    elsewhere = with_kernel(template[_ELSEWHERE], range_kernel(table.n_elsewhere[row]))
-    n = put_both_kernel(hashes, values, n, elsewhere, type_id, n_types, 1.0)
+        above = max(-FARTHEST, min(FARTHEST, odds - best[kind]))
+        compared = kind * (2 * FARTHEST + 1) + round(above) + FARTHEST
+        put_dense_kernel(into, _AT_RIVAL + compared * MOST_PARTS + n_parts - 1, 1.0)
+        put_dense_kernel(into, _AT_RIVAL_ODDS + kind, above / ODDS_UNIT)
+    put_dense_kernel(into, _AT_ELSEWHERE + range_kernel(table.n_elsewhere[row]), 1.0)
     if table.n_elsewhere[row]:
-        value = table.elsewhere[row] / ODDS_UNIT
-        n = put_both_kernel(hashes, values, n, template[_ELSEWHERE_ODDS], type_id, n_types, value)
-    return n
+        put_dense_kernel(into, _AT_ELSEWHERE_ODDS, table.elsewhere[row] / ODDS_UNIT)
 
 
-@numba.njit(nogil=True, cache=True)
-def row_kernel(table, sentence, row, best, hashes, values):
-    """Write the features of one candidate; return how many there are."""
-    n = context_features_kernel(table, sentence, row, best, hashes, values, 0)
-    n = text_features_kernel(table, sentence, row, hashes, values, n)
-    n = count_features_kernel(table, row, hashes, values, n)
+@inlined
+def row_kernel(table, sentence, row, into):
+    """Collect the features of one candidate."""
+    into.n[:] = 0
+    context_features_kernel(table, sentence, row, into)
+    text_features_kernel(table, sentence, row, into)
+    count_features_kernel(table, row, into)
     if table.candidates.n_parts[row] > 1:
-        n = gap_features_kernel(table, sentence, row, hashes, values, n)
+        gap_features_kernel(table, sentence, row, into)
     if table.candidates.joined_category.shape[0]:
-        n = category_features_kernel(table, sentence, row, hashes, values, n)
-    return n
+        category_features_kernel(table, sentence, row, into)
 
 
-@numba.njit(nogil=True, cache=True)
-def features_kernel(table, first, hashes, values):
-    """Write the features of all candidates, one after another; ``first`` gets where those of each begin."""
-    best = np.empty(len(RIVALS))
+@kernel(counted=False)
+def features_kernel(table, dense, into, first, hashes, values):
+    """Write the features of all candidates consecutively, and fill ``first`` with where each candidate's begin."""
     for sentence in range(table.candidates.first.shape[0] - 1):
         for row in range(table.candidates.first[sentence], table.candidates.first[sentence + 1]):
-            at = first[row]
-            first[row + 1] = at + row_kernel(table, sentence, row, best, hashes[at:], values[at:])
+            row_kernel(table, sentence, row, into)
+            at, type_id = first[row], table.candidates.type_id[row]
+            for place in range(into.n[1]):
+                for of_type in range(2):
+                    feature = dense[type_id, into.places[place], of_type]
+                    if feature:
+                        hashes[at], values[at] = feature, into.dense_values[place]
+                        at += 1
+            for place in range(into.n[0]):
+                hashes[at], values[at] = into.hashes[place], into.values[place]
+                at += 1
+            first[row + 1] = at
 
 
-@numba.njit(nogil=True, cache=True)
-def log_odds_kernel(table, key, id, weights, sums):
-    """Fill ``sums`` with the sum of the weights of each candidate's features times their values."""
-    best, hashes, values = np.empty(len(RIVALS)), np.empty(_OF_A_ROW, dtype=np.uint64), np.empty(_OF_A_ROW)
+@kernel(counted=False)
+def log_odds_kernel(table, weights, into, sums):
+    """Fill ``sums`` with each candidate's sum of weights times feature values."""
+    key, weight, mask = weights.key, weights.weight, np.uint64(weights.key.shape[0] - 1)
     for sentence in range(table.candidates.first.shape[0] - 1):
         for row in range(table.candidates.first[sentence], table.candidates.first[sentence + 1]):
-            n_features = row_kernel(table, sentence, row, best, hashes, values)
-            total = 0.0
-            for place in range(n_features):
-                feature = find_one_kernel(key, id, hashes[place])
-                if feature >= 0:
-                    total += weights[feature] * values[place]
+            row_kernel(table, sentence, row, into)
+            total, type_id = 0.0, table.candidates.type_id[row]
+            for place in range(into.n[1]):
+                total += weights.dense[type_id, into.places[place]] * into.dense_values[place]
+            for place in range(into.n[0]):
+                slot = into.hashes[place] & mask
+                while key[slot] != into.hashes[place] and key[slot] != 0:
+                    slot = (slot + np.uint64(1)) & mask
+                if key[slot]:
+                    total += weight[slot] * into.values[place]
             sums[row] = total
-
-
-@numba.njit(nogil=True, cache=True)
-def elsewhere_kernel(order, typed, document, sentence, log_odds, elsewhere, n_elsewhere):
-    """Fill in the best log odds of the same string and type in other sentences of the document, and how many there are.
-
-    In ``order`` those of one document and string stand together, and of these those of one sentence.
-    """
-    begin, n_rows = 0, order.shape[0]
-    while begin < n_rows:
-        first = order[begin]
-        end, best, second, best_sentence = begin, -np.inf, -np.inf, -1
-        while end < n_rows and document[order[end]] == document[first] and typed[order[end]] == typed[first]:
-            row = order[end]
-            if log_odds[row] > best:
-                if sentence[row] != best_sentence:
-                    second = best
-                best, best_sentence = log_odds[row], sentence[row]
-            elif sentence[row] != best_sentence:
-                second = max(second, log_odds[row])
-            end += 1
-        own = begin
-        while own < end:
-            after = own
-            while after < end and sentence[order[after]] == sentence[order[own]]:
-                after += 1
-            for place in range(own, after):
-                row = order[place]
-                n_elsewhere[row] = end - begin - (after - own)
-                elsewhere[row] = second if sentence[row] == best_sentence else best
-            own = after
-        begin = end

@@ -1,6 +1,6 @@
-"""What the features of a candidate are, written to be read: a template, its values, and what it says.
+"""The definition of a candidate's features, written to be read: a template, its values, and an explanation.
 
-`hyperspan.scoring.candidate_features` computes their hashes, in the same order, without ever building a text.
+`hyperspan.scoring.candidate_features` computes their hashes, in the same order, without building any text.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ from dataclasses import dataclass, replace
 from hyperspan.features.columns import SemanticCategories, boundary, hash_text
 from hyperspan.features.extraction_reference import mix_reference
 from hyperspan.mentions import Mention, Sentence
-from hyperspan.scoring.candidate_features import ODDS_UNIT, RIVALS
 from hyperspan.scoring.candidate_table import CONJUNCTIONS, LEAST_PROB, SHAPES, shape_of
+from hyperspan.scoring.candidate_templates import ODDS_UNIT
+from hyperspan.scoring.rivals import RIVALS
 
 _BETWEEN_PARTS = 9
-_RANGES = ("never", "once", "2 or 3 times", "4 to 7 times", "8 to 20 times", "more than 20 times")
+_RANGES = ("0 times", "once", "2 or 3 times", "4 to 7 times", "8 to 20 times", "more than 20 times")
 
 Counts = tuple[int, int, int]
-"""How often a string was annotated as a type, at all, and how often it occurred."""
+"""How often a string was annotated with a type, with any type, and how often it occurred."""
 
 
 @dataclass(frozen=True)
@@ -29,15 +30,15 @@ class Feature:
     Attributes
     ----------
     template : str
-        One of `hyperspan.scoring.candidate_features.TEMPLATES`.
+        One of `hyperspan.scoring.candidate_templates.TEMPLATES`.
     values : tuple of str or int
-        A text is hashed; a number stands for itself.
+        Text is hashed, numbers are used as they are.
     said : str
-        What it says, for people.
+        What it means, in words.
     value : float
-        How much of it there is.
+        Its value, which the weight is multiplied by.
     type_id : int
-        Of which type it says something; -1 for all.
+        The type that it belongs to; -1 for all types.
     """
 
     template: str
@@ -48,7 +49,7 @@ class Feature:
 
     @property
     def hash(self) -> int:
-        """The hash that stands for it."""
+        """Its hash."""
         so_far = hash_text(f"mention {self.template}")
         for value in self.values:
             so_far = mix_reference(so_far ^ (hash_text(value) if isinstance(value, str) else value))
@@ -62,17 +63,17 @@ class Feature:
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a candidate besides its sentence.
+    """What is known about a candidate besides its sentence.
 
     Attributes
     ----------
     counts : sequence of Counts
-        Of its string; if it has several parts, then of its words without the gaps, and of each part.
+        The counts of its string; with several parts, also those of its words without the gaps and of each part.
     elsewhere : sequence of float
         The log odds of the same string and type in other sentences of the document.
     type_ids : mapping of str to int
     columns : sequence of str
-        Through which words are seen: some of `hyperspan.scoring.candidate_table.COLUMNS`.
+        The columns that are used: some of `hyperspan.scoring.candidate_table.COLUMNS`.
     lexicon : SemanticCategories, optional
     """
 
@@ -84,7 +85,7 @@ class Known:
 
 
 def log_odds(prob: float) -> float:
-    """Return the log odds of a probability, neither of which goes to the extreme."""
+    """Return the log odds of a probability, which is first clipped away from 0 and 1."""
     prob = min(max(prob, LEAST_PROB), 1.0 - LEAST_PROB)
     return math.log(prob / (1.0 - prob))
 
@@ -98,7 +99,7 @@ def features_reference(sentence: Sentence, candidates: Sequence[Mention], place:
     >>> known = Known([(3, 3, 4)], [], {"Finding": 0})
     >>> made = features_reference(sentence, [Mention("Finding", [(1, 2)], prob=0.5)], 0, known)
     >>> [feature.said for feature in made if feature.template in ("before", "annotated")]
-    ['before it stands ‘no’', 'it was annotated 2 or 3 times in training, and once it was not']
+    ['the word before it is ‘no’', 'it was annotated 2 or 3 times in training, and left unannotated once']
     """
     mention = candidates[place]
     type_id, several = known.type_ids[mention.type], len(known.type_ids) > 1
@@ -114,7 +115,7 @@ def features_reference(sentence: Sentence, candidates: Sequence[Mention], place:
 def _features(
     sentence: Sentence, candidates: Sequence[Mention], mention: Mention, known: Known
 ) -> Iterator[tuple[Feature, str]]:
-    """Yield features, and whether each is of ``all`` types, of ``one``, or of ``both``."""
+    """Yield features, and whether each is for ``all`` types, for ``one``, or for ``both``."""
     yield from _of_context(candidates, mention, known)
     yield from _of_text(sentence, mention, known.columns)
     yield from _of_counts(mention, known.counts)
@@ -126,24 +127,24 @@ def _features(
 
 def _of_context(candidates: Sequence[Mention], mention: Mention, known: Known) -> Iterator[tuple[Feature, str]]:
     odds, n_parts = log_odds(mention.prob or 0.0), min(len(mention.parts), 3)
-    yield Feature("every", (), "for every mention"), "both"
-    said = f"the first look finds it {'likely' if odds > 0 else 'unlikely'}: {mention.prob or 0.0:.3f}"
+    yield Feature("every", (), "every mention has this"), "both"
+    said = f"it is {'likely' if odds > 0 else 'unlikely'} at first look: {mention.prob or 0.0:.3f}"
     yield Feature("odds", (), said, odds / ODDS_UNIT), "both"
-    yield Feature("odds_by_parts", (n_parts,), f"{said} with {_number(n_parts, 'part')}", odds / ODDS_UNIT), "both"
-    yield Feature("odds_range", (round(odds) + 100, n_parts), f"{said} with {_number(n_parts, 'part')}"), "all"
+    yield Feature("odds_by_parts", (n_parts,), f"{said}, and has {_number(n_parts, 'part')}", odds / ODDS_UNIT), "both"
+    yield Feature("odds_range", (round(odds) + 100, n_parts), f"{said}, and has {_number(n_parts, 'part')}"), "all"
     for kind, who in enumerate(RIVALS):
         others = [log_odds(other.prob or 0.0) for other in candidates if _is_rival(kind, mention, other)]
         if not others:
-            yield Feature("rival", (kind,), f"nothing else {who}"), "both"
+            yield Feature("rival", (kind,), f"no other candidate {who}"), "both"
             continue
         above = max(-6.0, min(6.0, odds - max(others)))
-        said = f"what else {who} is {'less' if above > 0 else 'more'} likely"
+        said = f"the best candidate that {who} is {'less' if above > 0 else 'more'} likely"
         yield Feature("rival", (kind, round(above) + 100, n_parts), said), "both"
         yield Feature("rival_odds", (kind,), said, above / ODDS_UNIT), "both"
     n_elsewhere = _range(len(known.elsewhere))
-    yield Feature("elsewhere", (n_elsewhere,), f"elsewhere in the document it is found {_RANGES[n_elsewhere]}"), "both"
+    yield Feature("elsewhere", (n_elsewhere,), f"it is found {_RANGES[n_elsewhere]} elsewhere in the document"), "both"
     if known.elsewhere:
-        said = "how likely it is elsewhere in the document"
+        said = "its probability elsewhere in the document"
         yield Feature("elsewhere_odds", (), said, max(known.elsewhere) / ODDS_UNIT), "both"
 
 
@@ -167,14 +168,14 @@ def _of_text(sentence: Sentence, mention: Mention, columns: Sequence[str]) -> It
     after = lower[words[-1] + 1] if words[-1] + 1 < len(lower) else boundary(1)
     first, last = lower[words[0]], lower[words[-1]]
     for word in words[:12]:
-        yield Feature("word", (lower[word],), f"it has the word ‘{lower[word]}’"), "one"
+        yield Feature("word", (lower[word],), f"it contains ‘{lower[word]}’"), "one"
     string = tuple(_BETWEEN_PARTS if word < 0 else lower[word] for word in inside)
     yield Feature("string", string, f"it is ‘{_joined(string)}’"), "one"
     yield Feature("first", (first,), f"it begins with ‘{first}’"), "one"
     yield Feature("last", (last,), f"it ends with ‘{last}’"), "one"
-    yield Feature("before", (before,), f"before it stands ‘{before}’"), "one"
-    yield Feature("after", (after,), f"after it stands ‘{after}’"), "one"
-    yield Feature("around", (before, after), f"it stands between ‘{before}’ and ‘{after}’"), "one"
+    yield Feature("before", (before,), f"the word before it is ‘{before}’"), "one"
+    yield Feature("after", (after,), f"the word after it is ‘{after}’"), "one"
+    yield Feature("around", (before, after), f"it is between ‘{before}’ and ‘{after}’"), "one"
     yield Feature("enters", (before, first), f"it begins with ‘{first}’ after ‘{before}’"), "one"
     yield Feature("leaves", (last, after), f"it ends with ‘{last}’ before ‘{after}’"), "one"
     shape = [_BETWEEN_PARTS if word < 0 else shape_of(sentence.tokens[word]) for word in _up_to(inside, 8)]
@@ -201,7 +202,7 @@ def _with_gaps(mention: Mention) -> Iterator[int]:
 
 
 def _up_to(words: Sequence[int], most: int) -> list[int]:
-    """Return the first so many words, and all gaps."""
+    """Return all gaps and the first ``most`` words."""
     found, n_words = [], 0
     for word in words:
         n_words += word >= 0
@@ -219,19 +220,20 @@ def _of_counts(mention: Mention, counts: Sequence[Counts]) -> Iterator[tuple[Fea
     yield Feature("annotated_otherwise", (otherwise,), said), "both"
     if occurred:
         share = math.log((as_such + 0.5) / (occurred - as_such + 0.5)) / ODDS_UNIT
-        yield (
-            Feature("annotated_share", (), f"of {occurred:,} times in training it was annotated {as_such:,}", share),
-            "both",
-        )
+        said = f"it was annotated in {as_such:,} of {occurred:,} occurrences in training"
+        yield Feature("annotated_share", (), said, share), "both"
     if len(mention.parts) > 1:
-        yield _counted("joined", "what is left without the gaps", counts[1]), "both"
+        yield _counted("joined", "its words without the gaps", counts[1]), "both"
         for of_part in counts[2:5]:
             yield _counted("part", "a part alone", of_part), "both"
 
 
 def _counted(template: str, what: str, counts: Counts) -> Feature:
     often, not_at_all = _range(counts[0]), _range(max(counts[2] - counts[1], 0))
-    said = f"{what} was annotated {_RANGES[often]} in training, and {_RANGES[not_at_all]} it was not"
+    was = "were" if what.startswith("its words") else "was"
+    said = f"{what} {was} annotated {_RANGES[often]} in training, and left unannotated {_RANGES[not_at_all]}"
+    if not counts[1]:  # then nobody has counted how often it was left unannotated
+        said = f"{what} {was} annotated with no type in training"
     return Feature(template, (often, not_at_all), said)
 
 
@@ -240,7 +242,7 @@ def _of_gaps(sentence: Sentence, mention: Mention) -> Iterator[tuple[Feature, st
     for (_, start), (end, _) in zip(mention.parts[:2], mention.parts[1:3], strict=False):
         gap = tuple(lower[start:end])
         for word in gap[: max(0, 12 - n_words)]:
-            yield Feature("gap_word", (word,), f"in a gap stands ‘{word}’"), "both"
+            yield Feature("gap_word", (word,), f"a gap contains ‘{word}’"), "both"
         n_words += len(gap)
         has_conjunction |= not CONJUNCTIONS.isdisjoint(gap)
         yield Feature("gap", gap, f"a gap is ‘{_joined(gap)}’"), "both"
@@ -248,7 +250,7 @@ def _of_gaps(sentence: Sentence, mention: Mention) -> Iterator[tuple[Feature, st
         yield Feature("gap_last", gap[-1:], f"a gap ends with ‘{gap[-1]}’"), "both"
     length = min(n_words, 10)
     yield Feature("gap_length", (length,), f"its gaps have {_number(length, 'word')}"), "both"
-    said = f"its gaps have {'a' if has_conjunction else 'no'} conjunction"
+    said = f"its gaps contain {'a' if has_conjunction else 'no'} conjunction"
     yield Feature("gap_conjunction", (int(has_conjunction),), said), "both"
 
 
@@ -262,18 +264,18 @@ def _of_categories(sentence: Sentence, mention: Mention, lexicon: SemanticCatego
 
 def _category(template: str, what: str, lexicon: SemanticCategories, ids: Sequence[int]) -> Feature:
     if len({*ids}) > 1 or ids[0] < 0:
-        return Feature(template, (0,), f"{what} is not in the lexicon as a whole")
+        return Feature(template, (0,), f"{what} is not one entry of the lexicon")
     name = lexicon.categories[ids[0]]
     return Feature(template, (name,), f"{what} is in the lexicon as ‘{name}’")
 
 
 def _range(count: int) -> int:
-    """Return the number of the range that a count lies in.
+    """Return the number of the range of a count.
 
     Examples
     --------
     >>> [_RANGES[_range(count)] for count in (0, 1, 3, 7, 20, 21)]
-    ['never', 'once', '2 or 3 times', '4 to 7 times', '8 to 20 times', 'more than 20 times']
+    ['0 times', 'once', '2 or 3 times', '4 to 7 times', '8 to 20 times', 'more than 20 times']
     """
     return sum(count > most for most in (0, 1, 3, 7, 20))
 

@@ -1,9 +1,9 @@
-"""Candidates and their sentences in flat arrays: the form in which kernels read them."""
+"""Candidates and their sentences as flat arrays, which kernels read."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -13,27 +13,29 @@ from numpy.typing import NDArray
 from hyperspan.features.columns import SemanticCategories, hash_text
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.scoring.mention_scorer import DocumentBorders
+from hyperspan.scoring.proposed import Proposed
+from hyperspan.scoring.rivals import word_bits
 
 CONJUNCTIONS = frozenset({"and", "or", "nor", "but", "and/or", ",", "/", "&", ";", "+"})
-"""What stands between things that share a part."""
+"""The words and signs that join conjuncts."""
 
 COLUMNS = ("lemma", "pos")
-"""The columns of words that candidates are also seen through, where sentences have them."""
+"""The columns of words that candidates also have features of, if the sentences have them."""
 
 MOST_WORDS = 250_000
-"""How many distinct words are remembered from one batch to the next."""
+"""The maximum number of distinct words in the cache."""
 
 LEAST_PROB = 1e-4
-"""Log odds do not go beyond those of this probability, in either direction."""
+"""Log odds are clipped to those of this probability and of its complement."""
 
 Hashes = NDArray[np.uint64]
 Integers = NDArray[np.int64]
 
 
 class Words(NamedTuple):
-    """The words of sentences, one after another: those of sentence s are ``first[s]:first[s + 1]``.
+    """The words of all sentences: those of sentence s are ``first[s]:first[s + 1]``.
 
-    ``lemma``, ``pos`` and ``category`` have no element where they are not known; a word without a category has 0.
+    ``lemma``, ``pos`` and ``category`` are empty if they are unknown; a word without a category has 0.
     """
 
     first: Integers
@@ -46,27 +48,27 @@ class Words(NamedTuple):
 
 
 class Candidates(NamedTuple):
-    """Candidates, a row each, in the order of their sentences: those of sentence s are ``first[s]:first[s + 1]``.
+    """Candidates, one per row, in the order of their sentences: those of sentence s are ``first[s]:first[s + 1]``.
 
-    ``document`` has the number of each sentence's document; ``joined_category`` has no element without a lexicon.
+    ``bits`` are those of `word_bits`; ``joined_category`` is empty without a lexicon.
     """
 
     first: Integers
-    document: Integers
     type_id: Integers
     log_odds: NDArray[np.float64]
     n_parts: Integers
     parts: Integers
+    bits: Hashes
     joined_category: Hashes
 
     @property
     def n_rows(self) -> int:
-        """How many there are."""
+        """The number of candidates."""
         return len(self.type_id)
 
 
 class WordCodes:
-    """Remembers the hash and the shape of words: a memory, on which nothing depends but the time taken."""
+    """A cache of the hashes and shapes of words; only the time depends on it."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -81,17 +83,19 @@ class WordCodes:
         self._is_conjunction = np.empty(0, np.bool_)
 
     def encode(self, tokens: Sequence[Sequence[str]]) -> tuple[Hashes, Integers, NDArray[np.bool_]]:
-        """Return the hash of the lower case, the shape, and whether it is a conjunction, of every word."""
+        """Return the hash of the lower case and the shape of every word, and whether it is a conjunction."""
         with self._lock:
             if len(self._codes) > MOST_WORDS:
                 self._forget()
-            flat = list(chain.from_iterable(tokens))
             try:
-                codes = np.array([self._codes[token] for token in flat], dtype=np.int64)
+                codes = self._codes_of(tokens)
             except KeyError:
-                self._learn(flat)
-                codes = np.array([self._codes[token] for token in flat], dtype=np.int64)
+                self._learn(list(chain.from_iterable(tokens)))
+                codes = self._codes_of(tokens)
             return self._hash[codes], self._shape[codes], self._is_conjunction[codes]
+
+    def _codes_of(self, tokens: Sequence[Sequence[str]]) -> Integers:
+        return np.fromiter(map(self._codes.__getitem__, chain.from_iterable(tokens)), np.int64)
 
     def _learn(self, tokens: Sequence[str]) -> None:
         new = [token for token in dict.fromkeys(tokens) if token not in self._codes]
@@ -103,16 +107,16 @@ class WordCodes:
         self._is_conjunction = np.concatenate([self._is_conjunction, is_conjunction])
 
 
-SHAPES = ("in small letters", "with a capital", "with a digit", "a sign")
+SHAPES = ("in lower case", "with a capital", "with a digit", "a sign")
 
 
 def shape_of(token: str) -> int:
-    """Return the shape of a word: in small letters, with a capital first, with a digit first, or a sign.
+    """Return the shape of a word by its first character: a lower-case or capital letter, a digit or another sign.
 
     Examples
     --------
     >>> [SHAPES[shape_of(token)] for token in ("pain", "Pain", "3rd", "/")]
-    ['in small letters', 'with a capital', 'with a digit', 'a sign']
+    ['in lower case', 'with a capital', 'with a digit', 'a sign']
     """
     first = token[:1]
     if first.isalpha():
@@ -126,7 +130,7 @@ def words_of(
     columns: Sequence[str] = (),
     lexicon: SemanticCategories | None = None,
 ) -> Words:
-    """Return the words of sentences, as some of the `COLUMNS` and a lexicon see them too."""
+    """Return the words of sentences, with some of the `COLUMNS` and the categories of a lexicon."""
     first = np.zeros(len(sentences) + 1, dtype=np.int64)
     np.cumsum([len(sentence.tokens) for sentence in sentences], out=first[1:])
     tokens = [sentence.tokens for sentence in sentences]
@@ -143,7 +147,7 @@ def words_of(
 
 
 def _names_of(lexicon: SemanticCategories) -> Hashes:
-    """Return the hashes of a lexicon's categories, and, at the end, where -1 finds it, 0."""
+    """Return the hashes of a lexicon's categories, and a 0 at the end for the index -1."""
     return np.array([*map(hash_text, lexicon.categories), 0], dtype=np.uint64)
 
 
@@ -161,39 +165,28 @@ def documents_of(sentences: Sequence[Sentence]) -> Integers:
 
 def candidates_of(
     sentences: Sequence[Sentence],
-    candidates: Sequence[Sequence[Mention]],
-    document: Integers,
-    type_ids: Mapping[str, int],
+    proposed: Proposed,
+    types: Sequence[str],
     lexicon: SemanticCategories | None = None,
 ) -> Candidates:
-    """Return the candidates of sentences whose documents have these numbers."""
-    flat = list(chain.from_iterable(candidates))
-    first = np.zeros(len(sentences) + 1, dtype=np.int64)
-    np.cumsum(list(map(len, candidates)), out=first[1:])
-    parts = np.zeros((len(flat), max((len(mention.parts) for mention in flat), default=1), 2), dtype=np.int64)
-    parts[:, 0] = np.array([mention.parts[0] for mention in flat], dtype=np.int64).reshape(-1, 2)
-    n_parts = np.array([len(mention.parts) for mention in flat], dtype=np.int64)
-    for row in np.flatnonzero(n_parts > 1).tolist():
-        parts[row, : n_parts[row]] = flat[row].parts
-    prob = np.clip(np.array([mention.prob or 0.0 for mention in flat], dtype=np.float64), LEAST_PROB, 1.0 - LEAST_PROB)
+    """Return the candidates of sentences as arrays."""
+    rows = proposed.rows
+    type_id = rows.block
+    if proposed.types != types:
+        number_of = {type: number for number, type in enumerate(types)}
+        type_id = np.array([number_of[type] for type in proposed.types], dtype=np.int64)[type_id]
+    prob = np.clip(rows.prob, LEAST_PROB, 1.0 - LEAST_PROB)
     joined = np.empty(0, dtype=np.uint64)
-    if lexicon is not None and flat:
-        joined = _joined_categories(sentences, candidates, lexicon)
-    return Candidates(
-        first,
-        document,
-        np.array([type_ids[mention.type] for mention in flat], dtype=np.int64),
-        np.log(prob / (1.0 - prob)),
-        n_parts,
-        parts,
-        joined,
-    )
+    if lexicon is not None and rows.n_rows:
+        joined = _joined_categories(sentences, proposed, lexicon)
+    log_odds, bits = np.log(prob / (1.0 - prob)), word_bits(rows.parts, rows.n_parts)
+    return Candidates(proposed.first, type_id, log_odds, rows.n_parts, rows.parts, bits, joined)
 
 
 def _joined_categories(
     sentences: Sequence[Sentence], candidates: Sequence[Sequence[Mention]], lexicon: SemanticCategories
 ) -> Hashes:
-    """Return the category of each candidate's words, as if they stood alone, where they all have the same one, or 0."""
+    """Return the common category of each candidate's words, matched without the rest of the sentence; 0 if none."""
     joined = [
         [token for start, end in mention.parts for token in sentence.tokens[start:end]]
         for sentence, here in zip(sentences, candidates, strict=True)

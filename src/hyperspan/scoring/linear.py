@@ -26,7 +26,7 @@ from hyperspan.structures.structure import Labels
 from hyperspan.threads import run
 
 NAMED = 20
-"""How many of the strongest features of each label have their names in a model."""
+"""How many of the strongest features of each label are stored with their names in a model."""
 
 _WORTH_THREADS = 1_000
 _FEATURES = "features."
@@ -39,9 +39,9 @@ class LinearScorer:
     Attributes
     ----------
     structure : Labels
-        Whose labels have the weights.
+        The structure whose labels have the weights.
     extractor : Extractor
-        From sentences to features.
+        Extracts the features of sentences.
     parameters : Parameters
         Which weights there are.
     weights : float64 array of shape (parameters.n_weights,)
@@ -61,7 +61,7 @@ class LinearScorer:
         return self.extractor.threads
 
     def use_threads(self, number: int) -> None:
-        """Use so many threads from now on."""
+        """Set the number of threads."""
         self.extractor.threads = number
 
     @property
@@ -69,8 +69,12 @@ class LinearScorer:
         """How many features it knows."""
         return 0 if self.extractor.index_ is None else len(self.extractor.index_)
 
+    def of_labels(self, structure: Labels, labels: slice) -> LinearScorer:
+        """Return what scores some labels, one after another, that are all labels of a smaller structure."""
+        return LinearScorer(structure, self.extractor, *self.parameters.of_labels(labels, self.weights))
+
     def scores(self, sentences: Sequence[Sentence]) -> ScoreBatch:
-        """Return the scores of sentences that have been annotated."""
+        """Return the scores of annotated sentences."""
         return self.scores_of(self.extractor.transform(sentences))
 
     def scores_of(self, block: FeatureBlock) -> ScoreBatch:
@@ -105,14 +109,14 @@ class LinearScorer:
     # Why
 
     def explain(self, sentence: Sentence, moved: NDArray[np.float64], top: int) -> list[Reason]:
-        """Return the features that moved a sentence most: their weights times how much their labels moved.
+        """Return the features with the most influence: their weights times the change in their labels' expected counts.
 
-        Last, as one, comes what holds of every word and so says nothing of these.
+        Features that hold for every word, and so say nothing about these, come last, combined into one.
         """
         return most_telling(self.reasons(sentence, moved), top)
 
     def reasons(self, sentence: Sentence, moved: NDArray[np.float64]) -> list[Reason]:
-        """Return all features that moved a sentence, in no order."""
+        """Return all features with an influence on a sentence, in no particular order."""
         pair_weight = self.weights[self.parameters.n_shared :]
         found = []
         for word, name, feature in self._known_features(sentence):
@@ -133,10 +137,10 @@ class LinearScorer:
         return [(word, name, feature) for (word, name), feature in zip(names, ids, strict=True) if feature >= 0]
 
     def strongest(self, sentences: Iterable[Sentence], top: int) -> dict[str, list[dict[str, Any]]]:
-        """Return the features with the greatest weights for each label, by their name or else by their hash.
+        """Return the features with the greatest weights for each label, by name if known and otherwise by hash.
 
-        Features that occur in the given sentences have names, and so have the strongest of all. Those that the training
-        data could not tell apart have the same weights: one stands for all of them.
+        Features that occur in the given sentences have names, and so have the strongest of the model. Duplicate
+        features have the same weights: one represents all of them.
         """
         names = {**self.names, **self.extractor.names(sentences).names}
         hashes = self.extractor.to_state()[1]["feature_hash"]
@@ -162,7 +166,7 @@ class LinearScorer:
     def names_of_strongest(self, sentences: Sequence[Sentence], block: FeatureBlock) -> dict[int, str]:
         """Return the names of the strongest features for each label, by id, given sentences and their features.
 
-        Only one sentence is described for each of them, since names are slow to make.
+        Each is looked up in only one sentence, since making names is slow.
         """
         pairs = np.concatenate([np.empty(0, dtype=np.int64), *(pairs for _, pairs in self._strongest_pairs(NAMED))])
         wanted = np.zeros(self.n_features, dtype=np.bool_)
@@ -179,7 +183,7 @@ class LinearScorer:
         return np.repeat(np.arange(self.parameters.n_rows), np.diff(self.parameters.first_pair))
 
     def _strongest_pairs(self, top: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        """Yield each label with the places of its greatest weights among the pairs."""
+        """Yield each label with the indices of its greatest weights among the pairs."""
         strength = np.abs(self.weights[self.parameters.n_shared :])
         for label in self.parameters.dense_label.tolist():
             of_label = np.flatnonzero(self.parameters.pair_label == label)
@@ -187,7 +191,7 @@ class LinearScorer:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of words that templates look at, and that the training data had."""
+        """The columns of words that templates use and that the training data had."""
         skipped = {skipped.template for skipped in self.extractor.skipped}
         used = (
             part.column.source
@@ -200,7 +204,7 @@ class LinearScorer:
     # Serialization
 
     def settings(self) -> dict[str, Any]:
-        """Return templates (by name, if they are still those of that name), clusters and lexicon."""
+        """Return templates (by name, if that name still means the same templates), clusters and lexicon."""
         templates = self.extractor.templates
         is_ours = templates.source in NAMED_TEMPLATES and tuple(templates) == tuple(TemplateSet.load(templates.source))
         return {
@@ -210,9 +214,9 @@ class LinearScorer:
         }
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return all there is to know, as plain data and arrays; the names of features under ``feature_names``."""
+        """Return the complete state as plain data and arrays, with the names of features under ``feature_names``."""
         features, arrays = self.extractor.to_state()
-        features["templates_source"] = Path(features["templates_source"]).name  # where it stood is nobody's business
+        features["templates_source"] = Path(features["templates_source"]).name  # paths are private
         data = {
             "features": features,
             "feature_names": {str(feature): name for feature, name in self.names.items()},
@@ -238,14 +242,14 @@ class LinearScorer:
         n_threads: int,
         extractor_class: type[Extractor] = Extractor,
     ) -> LinearScorer:
-        """Return the scorer that gave a state."""
+        """Restore a scorer from its state."""
         checked: LinearState = fitted(dict(data), LinearState)
         _check_features(checked.features, arrays)
         in_features = {
             name.removeprefix(_FEATURES): array for name, array in arrays.items() if name.startswith(_FEATURES)
         }
         extractor = extractor_class.from_state(data["features"], in_features, threads=n_threads)
-        one_each = np.arange(len(arrays["first_pair"]) - 1, dtype=np.int32)  # in files from before features shared rows
+        one_each = np.arange(len(arrays["first_pair"]) - 1, dtype=np.int32)  # for older files without shared rows
         parameters = Parameters(
             structure.n_labels,
             data["n_transitions"],
@@ -274,7 +278,7 @@ def most_telling(reasons: list[Reason], top: int) -> list[Reason]:
     reasons = sorted(reasons, key=_strength)
     bias = [reason for reason in reasons if reason.is_bias]
     merged: dict[tuple[int, str], Reason] = {}
-    for reason in reasons:  # features that mean the same, such as how far away the sentence begins, are one reason
+    for reason in reasons:  # features with the same meaning, such as the distance to the sentence start, are one reason
         if not reason.is_bias:
             before = merged.get((reason.word, reason.in_words))
             amount = reason.amount + (0.0 if before is None else before.amount)
@@ -290,7 +294,7 @@ def _strength(reason: Reason) -> tuple[float, int, str]:
 
 
 class FeaturesState(Struct):
-    """What an extractor is made of, besides its arrays."""
+    """The plain data of an extractor."""
 
     version: int
     templates: list[list[str]]
@@ -309,7 +313,7 @@ class LinearState(Struct):
 
 
 def _check_features(state: FeaturesState, arrays: Arrays) -> None:
-    """Refuse features that are no hashes, and clusters of which some words have none of the paths."""
+    """Raise an error if features are not hashes, or if words have clusters without paths."""
     check_array(arrays, _FEATURES + "feature_hash", np.uint64, (None,))
     if state.has_clusters:
         n_words = check_texts(arrays, _FEATURES + "cluster_words", _FEATURES + "cluster_first_word")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import pairwise
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -17,16 +16,13 @@ from hyperspan.features.columns import SemanticCategories
 from hyperspan.features.index import FeatureIndex
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.schema import Count, Penalty, Threshold, check_array, check_finite, fitted
-from hyperspan.scoring.candidate_features import (
-    TEMPLATES,
-    Table,
-    elsewhere_kernel,
-    log_odds_of,
-    template_hashes,
-)
+from hyperspan.scoring.candidate_features import Table, Weights, log_odds_of
 from hyperspan.scoring.candidate_reference import Feature, Known, features_reference
 from hyperspan.scoring.candidate_table import COLUMNS, WordCodes, candidates_of, documents_of, words_of
+from hyperspan.scoring.candidate_templates import PLACE_OF, TEMPLATES, dense_hashes, template_hashes
 from hyperspan.scoring.mention_scorer import Proposal, register_mention_scorer
+from hyperspan.scoring.proposed import Proposed
+from hyperspan.scoring.rivals import elsewhere_kernel
 from hyperspan.scoring.scorer import Arrays, Reason, Scorer
 from hyperspan.scoring.string_counts import OwnCounts, Queries, StringCounts
 from hyperspan.structures import Structure
@@ -41,18 +37,18 @@ class LinearMentionScorer:
     types : tuple of str
         The types of mentions.
     proposal : Proposal
-        Which mentions it was trained on, and so wants to see.
+        Which mentions it was trained on, and expects as candidates.
     counts : StringCounts
-        Of the strings of the training data.
+        The counts of strings in the training data.
     features : FeatureIndex
         The features that have a weight.
     weights : float64 array of shape (n_features,)
     columns : tuple of str
         The columns of words that all training sentences had.
     l2 : float
-        The penalty it was trained with, for the record.
+        The penalty that it was trained with; not used afterwards.
     lexicon : SemanticCategories, optional
-        That of the first look.
+        The lexicon of the first look.
     """
 
     name: ClassVar[str] = "linear"
@@ -67,14 +63,29 @@ class LinearMentionScorer:
     lexicon: SemanticCategories | None = None
     _codes: WordCodes = field(default_factory=WordCodes, repr=False, compare=False)
 
-    def probs(self, sentences: Sequence[Sentence], candidates: Sequence[Sequence[Mention]]) -> list[list[float]]:
-        """Return the probability of each candidate of each sentence."""
-        table = self.table(sentences, candidates)
-        values = log_odds_of(table, self.features.slots, self.weights)
-        probs = (0.5 * (1.0 + np.tanh(0.5 * values))).tolist()
-        bounds = table.candidates.first.tolist()
-        made = (probs[start:end] for start, end in pairwise(bounds))
-        return [next(made) if here else [] for here in candidates]
+    def probs(self, sentences: Sequence[Sentence], candidates: Proposed) -> NDArray[np.float64]:
+        """Return the probability of each candidate."""
+        probs: NDArray[np.float64] = 0.5 * (1.0 + np.tanh(0.5 * self.log_odds(sentences, candidates)))
+        return probs
+
+    def log_odds(self, sentences: Sequence[Sentence], candidates: Proposed) -> NDArray[np.float64]:
+        """Return the log odds of each candidate."""
+        return log_odds_of(self.table(sentences, candidates), self._lookup)
+
+    def mapped(self, slope: float, shift: float) -> LinearMentionScorer:
+        """Return a scorer whose log odds are those of this one, times a slope, plus a shift.
+
+        All weights are scaled; the shift is added to the weight of the feature that every candidate has.
+        """
+        every = dense_hashes(len(self.types))[:, PLACE_OF["every"]]
+        own = self.features.ids_of(every[0, :1] if len(self.types) > 1 else every[0, 1:])
+        weights = slope * self.weights
+        weights[own[own >= 0]] += shift
+        return replace(self, weights=weights)
+
+    @cached_property
+    def _lookup(self) -> Weights:
+        return Weights.of(self.features, self.weights, len(self.types))
 
     @cached_property
     def _type_ids(self) -> dict[str, int]:
@@ -83,36 +94,40 @@ class LinearMentionScorer:
     def table(
         self,
         sentences: Sequence[Sentence],
-        candidates: Sequence[Sequence[Mention]],
+        candidates: Proposed,
         own: OwnCounts | None = None,
     ) -> Table:
-        """Return what the features of candidates are made of; sentences without any are left out.
+        """Return what the features of candidates depend on; sentences without candidates are left out.
 
-        With what each document adds to the counts of strings, it is taken off: as if it had not been seen. Then the
-        sentences must be those that were counted, in their order.
+        If the contribution of each document to the counts of strings is given, it is subtracted, as if the document
+        had not been seen. The sentences must then be those that were counted, in the same order.
         """
-        chosen = [place for place, here in enumerate(candidates) if here]
-        document = documents_of(sentences)[chosen]
-        sentences, candidates = [sentences[place] for place in chosen], [candidates[place] for place in chosen]
+        document = documents_of(sentences) if candidates.document is None else candidates.document
+        chosen, candidates = candidates.where_any()
+        document = document[chosen]
+        sentences = [sentences[place] for place in chosen.tolist()]
         words = words_of(sentences, self._codes, self.columns, self.lexicon)
-        rows = candidates_of(sentences, candidates, document, self._type_ids, self.lexicon)
+        rows = candidates_of(sentences, candidates, self.types, self.lexicon)
         queries = Queries.of(words, rows)
-        counts = self.counts.counts(queries) if own is None else self.counts.counts_elsewhere(queries, own, rows)
-        sentence = np.repeat(np.arange(len(sentences)), np.diff(rows.first))
+        sentence = candidates.rows.sentence
+        if own is None:
+            counts = self.counts.counts(queries)
+        else:
+            counts = self.counts.counts_elsewhere(queries, own, chosen[sentence])
         document, typed = document[sentence], queries.typed[: rows.n_rows]
         elsewhere, n_elsewhere = np.full(rows.n_rows, -np.inf), np.zeros(rows.n_rows, dtype=np.int64)
-        order = np.lexsort((sentence, typed, document))
+        order = np.argsort(typed, kind="stable")  # rows are in the order of documents and sentences already
         elsewhere_kernel(order, typed, document, sentence, rows.log_odds, elsewhere, n_elsewhere)
         return Table(words, rows, counts, queries.first, elsewhere, n_elsewhere, template_hashes(), len(self.types))
 
     def explain(
         self,
         sentences: Sequence[Sentence],
-        candidates: Sequence[Sequence[Mention]],
+        candidates: Proposed,
         wanted: Sequence[Sequence[Mention]],
         top: int,
     ) -> list[dict[Mention, list[Reason]]]:
-        """Return the features that move the log odds of some candidates most: weights times values."""
+        """Return the features that contribute most to the log odds of some candidates: weights times values."""
         table = self.table(sentences, candidates)
         found, first = [], 0
         for sentence, here, asked in zip(sentences, candidates, wanted, strict=True):
@@ -154,7 +169,7 @@ class LinearMentionScorer:
         ]
 
     def describe(self) -> dict[str, Any]:
-        """Return the sizes, the templates and which mentions are looked at, as plain data."""
+        """Return the sizes, the templates and the proposal, as plain data."""
         return {
             "name": self.name,
             "features": len(self.features),
@@ -167,7 +182,7 @@ class LinearMentionScorer:
         }
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return all there is to know, as plain data and arrays: words and strings are hashes."""
+        """Return the state as plain data and arrays; words and strings are hashes."""
         data = {
             "version": VERSION,
             "lowest": list(self.proposal.lowest),
@@ -182,7 +197,7 @@ class LinearMentionScorer:
     def from_state(
         cls, structure: Structure, scorer: Scorer, data: Mapping[str, Any], arrays: Arrays, *, n_threads: int
     ) -> LinearMentionScorer:
-        """Return the mention scorer that gave a state."""
+        """Restore a mention scorer from its state."""
         state: LinearMentionState = fitted(dict(data), LinearMentionState, "rescorer")
         check_finite(state.l2, *state.lowest)
         if state.version != VERSION:
@@ -209,7 +224,7 @@ class LinearMentionScorer:
 
 
 VERSION = 1
-"""Of the features: weights mean something else when these change."""
+"""The version of the features: weights are valid for one version only."""
 
 
 class LinearMentionState(Struct, forbid_unknown_fields=True):

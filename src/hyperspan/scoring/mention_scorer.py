@@ -1,7 +1,7 @@
-"""What a second look at whole mentions can be asked, whoever takes it.
+"""The interface of mention scorers, which take a second look at whole mentions.
 
 The first look scores edges, one word at a time. A `MentionScorer` sees whole candidates, with their exact probabilities
-under the first look, and gives them new ones. A new one implements the protocol and is registered.
+under the first look, and gives them new probabilities. A new mention scorer implements the protocol and is registered.
 """
 
 from __future__ import annotations
@@ -10,81 +10,83 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.errors import ModelError
 from hyperspan.mentions import Mention, Sentence
+from hyperspan.scoring.proposed import Proposed
 from hyperspan.scoring.scorer import Arrays, Reason, Scorer
 from hyperspan.structures import Structure
 
 AnyMentionScorer = TypeVar("AnyMentionScorer", bound="MentionScorer")
 
 LONGEST_DOCUMENT = 20_000
-"""Words; what is longer counts as several documents, so that memory stays bounded."""
+"""The maximum number of words in a document; longer ones count as several documents, which bounds memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """Which mentions get a second look.
+    """Which mentions get a second look: the candidates.
 
     Attributes
     ----------
     lowest : tuple of float
-        How probable they must be under the first look, by number of parts; the last holds for more parts. The
-        probability of a mention with several parts is spread over many alternatives, so they may have a lower one.
+        The minimum probability of a candidate under the first look, by number of parts; the last also applies to more
+        parts. It can be lower for mentions with several parts, whose probability is spread over many alternatives.
     most : int
-        At most so many of each number of parts in a sentence, the most probable ones.
+        The maximum number of candidates in a sentence for each number of parts; the most probable ones are kept.
     """
 
-    lowest: tuple[float, ...] = (0.03, 0.005)
+    lowest: tuple[float, ...] = (0.04, 0.01)
     most: int = 100
 
 
 class MentionScorer(Protocol):
-    """Gives whole candidate mentions a probability."""
+    """Computes the probability of whole candidate mentions."""
 
     name: ClassVar[str]
-    """Under which it is registered, as model files have it."""
+    """The name under which it is registered and stored in model files."""
 
     @property
     def proposal(self) -> Proposal:
-        """Which mentions it wants to see."""
+        """Which mentions it needs as candidates."""
 
-    def probs(self, sentences: Sequence[Sentence], candidates: Sequence[Sequence[Mention]]) -> list[list[float]]:
-        """Return the probability of each candidate of each sentence.
+    def probs(self, sentences: Sequence[Sentence], candidates: Proposed) -> NDArray[np.float64]:
+        """Return the probability of each candidate, of shape (n_rows,).
 
         Parameters
         ----------
         sentences : sequence of Sentence
-            Annotated. Documents, as `DocumentBorders` sees them, are here as a whole.
-        candidates : sequence of sequences of Mention
-            Of each sentence, in order; ``prob`` is the exact probability under the first look.
+            Annotated sentences, of whole documents as defined by `DocumentBorders`.
+        candidates : Proposed
+            The candidates of each sentence, sorted; ``prob`` is the exact probability under the first look.
         """
 
     def explain(
         self,
         sentences: Sequence[Sentence],
-        candidates: Sequence[Sequence[Mention]],
+        candidates: Proposed,
         wanted: Sequence[Sequence[Mention]],
         top: int,
     ) -> list[dict[Mention, list[Reason]]]:
-        """Return what speaks most for and against some of the candidates of each sentence.
+        """Return the strongest reasons for and against some candidates of each sentence.
 
         Parameters
         ----------
         sentences, candidates
             As in `probs`.
         wanted : sequence of sequences of Mention
-            Of each sentence those candidates whose reasons are asked for.
+            The candidates of each sentence to explain.
         top : int
-            How many reasons are given for each.
+            The number of reasons for each.
         """
 
     def describe(self) -> dict[str, Any]:
-        """Return what it is, as plain data: sizes, features, whatever a user may want to know."""
+        """Describe it as plain data: sizes, features, and anything else of interest to users."""
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return all there is to know, as plain data and arrays, for a model file."""
+        """Return the complete state as plain data and arrays, for a model file."""
 
     @classmethod
     def from_state(
@@ -96,30 +98,30 @@ class MentionScorer(Protocol):
         *,
         n_threads: int,
     ) -> AnyMentionScorer:
-        """Return the mention scorer that gave a state.
+        """Restore a mention scorer from its state.
 
         Parameters
         ----------
         structure : Structure
         scorer : Scorer
-            Who takes the first look in the same model.
+            The scorer of the first look in the same model.
         data, arrays
-            What `state` gave.
+            What `state` returned.
         n_threads : int
 
         Raises
         ------
         HyperspanError, KeyError, TypeError, ValueError
-            If the state is not one that `state` gives.
+            If the state is invalid.
         """
 
 
 MENTION_SCORERS: dict[str, type[MentionScorer]] = {}
-"""Every mention scorer by its name, as model files have it."""
+"""Every mention scorer by its name in model files."""
 
 
 def register_mention_scorer(name: str, scorer: type[MentionScorer]) -> None:
-    """Add a mention scorer under a name."""
+    """Register a mention scorer under a name."""
     MENTION_SCORERS[name] = scorer
 
 
@@ -129,7 +131,7 @@ def mention_scorer_class(name: str) -> type[MentionScorer]:
     Raises
     ------
     ModelError
-        If there is none of that name.
+        If there is no mention scorer of that name.
     """
     if name not in MENTION_SCORERS:
         raise ModelError(f"there is no mention scorer {name!r}; expected one of {', '.join(MENTION_SCORERS)}")
@@ -137,11 +139,11 @@ def mention_scorer_class(name: str) -> type[MentionScorer]:
 
 
 class DocumentBorders:
-    """Says of sentences, one after another, where documents begin.
+    """Find where documents begin in a stream of sentences.
 
-    Sentences of one document stand together, have the same ``doc``, and go on in the text where they say where they
-    stand. A sentence with neither ``doc`` nor ``offsets`` is a document of its own. What is longer than
-    `LONGEST_DOCUMENT` words counts as several.
+    Sentences of one document are consecutive, have the same ``doc``, and have increasing offsets if they have any. A
+    sentence with neither ``doc`` nor ``offsets`` is a document of its own. A document with more than `LONGEST_DOCUMENT`
+    words counts as several.
 
     Examples
     --------
@@ -155,11 +157,14 @@ class DocumentBorders:
         self._n_words = 0
 
     def begins(self, sentence: Sentence) -> bool:
-        """Say whether the next sentence begins a document."""
-        begins = self._before is None or self._n_words >= LONGEST_DOCUMENT or not _goes_on(self._before, sentence)
-        self._n_words = len(sentence) + (0 if begins else self._n_words)
+        """Return whether the next sentence begins a document."""
+        n_words, before = len(sentence.tokens), self._before
         self._before = sentence
-        return begins
+        if before is None or self._n_words >= LONGEST_DOCUMENT or not _goes_on(before, sentence):
+            self._n_words = n_words
+            return True
+        self._n_words += n_words
+        return False
 
 
 def _goes_on(before: Sentence, sentence: Sentence) -> bool:

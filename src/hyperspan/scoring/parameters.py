@@ -1,7 +1,6 @@
-"""Where the weights of a linear scorer stand: pairs of a row of features and an edge label, in flat arrays.
+"""The layout of the weights of a linear scorer: pairs of a row of features and an edge label, in flat arrays.
 
-Features that the training data cannot tell apart share a row. Which pairs have a weight is decided in
-`hyperspan.learning.parameters`.
+Duplicate features share a row. `hyperspan.learning.parameters` decides which pairs have a weight.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from hyperspan.structures.structure import Labels
 
 
 class Parameters(NamedTuple):
-    """The weights' places.
+    """The positions of the weights.
 
-    A vector of weights holds the label biases (n_labels), then the transitions (n_transitions), then the pairs. The
-    pairs of row r are ``first_pair[r] : first_pair[r + 1]``; ``pair_label`` says which label each is for, in the order
-    of ``dense_label``. A row with as many pairs as there are in ``dense_label`` has exactly those.
+    A vector of weights has the label biases (n_labels), then the transitions (n_transitions), then the pairs. The pairs
+    of row r are ``first_pair[r] : first_pair[r + 1]``; ``pair_label`` is the label of each, in the order of
+    ``dense_label``. A row with as many pairs as ``dense_label`` has entries has exactly those labels.
 
     Attributes
     ----------
@@ -29,7 +28,7 @@ class Parameters(NamedTuple):
     first_pair : int64 array of shape (n_rows + 1,)
     pair_label : int32 array of shape (n_pairs,)
     dense_label : int32 array of shape (n_dense,)
-        Every label that a pair can have: first those that start a mention, then the others, both in rising order.
+        Every label that a pair can have: first those that start a mention, then the others, both in increasing order.
     base_score : float64 array of shape (n_labels,)
         Scores that are added and never learned: the prior.
     """
@@ -54,13 +53,28 @@ class Parameters(NamedTuple):
 
     @property
     def n_shared(self) -> int:
-        """How many weights stand before those of the pairs."""
+        """How many weights come before those of the pairs."""
         return self.n_labels + self.n_transitions
+
+    def of_labels(self, labels: slice, weights: NDArray[np.float64]) -> tuple[Parameters, NDArray[np.float64]]:
+        """Return the places of the weights of some labels, one after another, and these weights; no transitions."""
+        chosen = (self.pair_label >= labels.start) & (self.pair_label < labels.stop)
+        is_dense = (self.dense_label >= labels.start) & (self.dense_label < labels.stop)
+        some = Parameters(
+            labels.stop - labels.start,
+            0,
+            self.row_of_feature,
+            np.concatenate([[0], np.cumsum(chosen)])[self.first_pair],
+            self.pair_label[chosen] - np.int32(labels.start),
+            self.dense_label[is_dense] - np.int32(labels.start),
+            self.base_score[labels],
+        )
+        return some, np.concatenate([weights[labels], weights[self.n_shared :][chosen]])
 
     def split(
         self, weights: NDArray[np.float64], weightless: NDArray[np.bool_]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return what a vector of weights holds: the score of each label by itself, transitions, and pairs."""
+        """Split a vector of weights: the score of each label by itself, transitions, and pairs."""
         bias = self.base_score + np.where(weightless, 0.0, weights[: self.n_labels])
         transitions = weights[self.n_labels : self.n_shared].reshape(-1, self.n_labels)
         return bias, transitions, weights[self.n_shared :]
@@ -72,12 +86,12 @@ def first_of_rows(row_of_feature: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def check_parameters(structure: Labels, parameters: Parameters, n_features: int) -> None:
-    """Refuse parameters that do not fit the structure and the features: kernels do not look where they step.
+    """Raise an error if parameters do not fit the structure and the features: kernels do not check bounds.
 
     Raises
     ------
     LearningError
-        If an array has another shape or type, or points to something that is not there.
+        If an array has a wrong shape or type, or an index is out of range.
     """
     n_labels, first_pair = structure.n_labels, parameters.first_pair
     fits = (

@@ -1,6 +1,6 @@
-"""What every scorer can be asked. Distributions, decoders and files do not know which one it is.
+"""The interface of scorers, on which distributions, decoders and files depend.
 
-A new scorer implements `Scorer` and is registered; how it is trained is said beside it, with
+A new scorer implements `Scorer` and is registered; its trainer is registered with
 `hyperspan.recognizer.register_trainer`.
 """
 
@@ -26,101 +26,103 @@ Arrays = Mapping[str, NDArray[Any]]
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """What of a word speaks for a mention (or against it, if negative), and how much.
+    """A feature of a word that supports a mention (or opposes it, if negative), and by how much.
 
-    For a linear scorer the amount is the feature's weights times how much more often their labels are used in
-    structures with the mention than in all: the change of the mention's log probability per share of the feature.
+    For a linear scorer, the amount is the feature's weights times how much more often their labels are used in
+    structures with the mention than in all: the derivative of the mention's log probability with respect to the
+    feature's value.
     """
 
     word: int
     feature: str
     amount: float
     in_words: str = ""
-    """What the feature says, for people."""
+    """The feature in plain words."""
     is_bias: bool = False
-    """Whether it holds of every word, and so says nothing of this one."""
+    """Whether it holds for every word, and so says nothing about this one."""
     look: int = 1
-    """1 where edges are scored; 2 where the whole mention is, whose amounts add up to its log odds."""
+    """1 if edges are scored; 2 if the whole mention is, and the amounts add up to its log odds."""
 
 
 class Scorer(Protocol):
-    """Gives every label a score at every word."""
+    """Computes the score of every label at every word."""
 
     @property
     def n_threads(self) -> int:
         """How many threads it may use; results do not depend on it."""
 
     def use_threads(self, number: int) -> None:
-        """Use so many threads from now on."""
+        """Set the number of threads."""
 
     def scores(self, sentences: Sequence[Sentence]) -> ScoreBatch:
-        """Return the scores of sentences that have been annotated."""
+        """Return the scores of annotated sentences."""
 
     def describe(self) -> dict[str, Any]:
-        """Return what it is, as plain data: sizes, features, whatever a user may want to know."""
+        """Describe it as plain data: sizes, features, and anything else of interest to users."""
 
     def explain(self, sentence: Sentence, moved: NDArray[np.float64], top: int) -> list[Reason]:
-        """Return what moved a sentence most.
+        """Return the features with the most influence on a sentence.
 
         Parameters
         ----------
         sentence : Sentence
         moved : float64 array of shape (n_words, n_labels)
-            How much more often each label is used than on average: for a mention, given the mention minus without.
+            How much more often each label is used than on average: for a mention, its expected count given the mention
+            minus its expected count.
         top : int
-            How many reasons are given.
+            The number of reasons.
         """
 
     def strongest(self, sentences: Iterable[Sentence], top: int) -> dict[str, list[dict[str, Any]]]:
-        """Return what speaks most for and against each label, by its name; nothing where it cannot be said.
+        """Return the strongest features for and against each label, by the label's name; empty if there are none.
 
         Parameters
         ----------
         sentences : iterable of Sentence
-            Annotated sentences that may give names to what the scorer knows only by a hash.
+            Annotated sentences that provide names for features stored only as hashes.
         top : int
-            How many are given for each label: dicts with ``feature``, ``twins`` and ``weight``.
+            The number of features for each label: dicts with ``feature``, ``twins`` (duplicates) and ``weight``.
         """
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of words, such as ``pos``, that it was trained with and misses where they are not given."""
+        """The columns of words, such as ``pos``, that it was trained with and needs in new sentences."""
 
     def settings(self) -> dict[str, Any]:
-        """Return the recognizer's settings that are part of the scorer, by name: what made its features, say."""
+        """Return the recognizer's settings that belong to the scorer, by name, such as its templates."""
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return all there is to know, as plain data and arrays, for a model file."""
+        """Return the complete state as plain data and arrays, for a model file."""
 
     @classmethod
     def from_state(
         cls: type[AnyScorer], structure: Structure, data: Mapping[str, Any], arrays: Arrays, *, n_threads: int
     ) -> AnyScorer:
-        """Return the scorer that gave a state.
+        """Restore a scorer from its state.
 
         Raises
         ------
         HyperspanError, KeyError, TypeError, ValueError
-            If the state is not one that `state` gives.
+            If the state is invalid.
         """
 
 
 SCORERS: dict[str, type[Scorer]] = {}
-"""Every scorer by its name, as model files have it; one for a kind of structure only is ``name/kind``."""
+"""Every scorer by its name in model files; one for a single kind of structure is ``name/kind``."""
 
 
 def register_scorer(name: str, scorer: type[Scorer], kind: str = "") -> None:
-    """Add a scorer under a name: for all structures, or for those of a kind, which are scored in another way."""
+    """Register a scorer under a name, for all structures or for those of one kind."""
     SCORERS[f"{name}/{kind}" if kind else name] = scorer
 
 
 def scorer_class(name: str, kind: str = "") -> type[Scorer]:
-    """Return a scorer by name, for structures of a kind: one that is registered, or that an installed package brings.
+    """Return a scorer by name, for structures of a kind: registered, or provided by an installed package.
 
     Raises
     ------
     ModelError
-        If there is none of that name.
+        If there is no scorer of that name.
     MissingExtraError
         If it needs a package that is not installed.
     """

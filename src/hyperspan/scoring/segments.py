@@ -1,4 +1,4 @@
-"""Linear weights over features for ``segments``: of words at borders and inside, and of whole parts and gaps."""
+"""Linear weights for ``segments``: over features of words at borders and inside, and of whole parts and gaps."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from hyperspan.errors import ModelError
 from hyperspan.features import FeatureBlock
 from hyperspan.features.spans import SPAN_WORDS, SpanExtractor
+from hyperspan.features.words import in_words
 from hyperspan.inference import ScoreBatch
 from hyperspan.mentions import Sentence
 from hyperspan.schema import check_array
@@ -27,14 +28,14 @@ _SPANS = "spans."
 
 
 class SegmentParameters(NamedTuple):
-    """Which weights there are.
+    """The weights that exist.
 
-    A vector of weights holds the biases of the structure's labels, then the weights of words, then those of spans.
+    A vector of weights consists of the biases of the structure's labels, the weights of words and those of spans.
 
     Attributes
     ----------
     prior : float64 array of shape (n_labels,)
-        Scores that are added and never learned.
+        Fixed scores that are added to the learned ones.
     words, spans : Parameters
     """
 
@@ -49,13 +50,13 @@ class SegmentParameters(NamedTuple):
 
     @property
     def n_weights(self) -> int:
-        """How many weights there are."""
+        """The number of weights."""
         return len(self.prior) + self.words.n_weights + self.spans.n_weights
 
     def split(
         self, weights: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Return what a vector of weights holds: biases, the weights of words, and those of spans."""
+        """Split a vector of weights into biases, the weights of words and those of spans."""
         first, second = len(self.prior), len(self.prior) + self.words.n_weights
         return weights[:first], weights[first:second], weights[second:]
 
@@ -67,11 +68,11 @@ class SegmentScorer:
     Attributes
     ----------
     structure : Segments
-        Whose labels are scored.
+        The structure whose labels are scored.
     prior, bias : float64 arrays of shape (n_labels,)
-        The score of each label by itself: what was counted in the training data, and what was learned beside.
+        The score of each label by itself: counted in the training data, and learned in addition.
     words, spans : LinearScorer
-        The scores that those of parts, gaps and ends are made of: see `hyperspan.scoring.borders`.
+        They score words and spans, from which parts, gaps and ends get their scores (`hyperspan.scoring.borders`).
     """
 
     structure: Segments
@@ -82,11 +83,11 @@ class SegmentScorer:
 
     @property
     def n_threads(self) -> int:
-        """How many threads it may use; results do not depend on it."""
+        """The number of threads; results do not depend on it."""
         return self.words.n_threads
 
     def use_threads(self, number: int) -> None:
-        """Use so many threads from now on."""
+        """Set the number of threads."""
         self.words.use_threads(number)
         self.spans.use_threads(number)
 
@@ -96,14 +97,23 @@ class SegmentScorer:
         return np.concatenate([self.bias, self.words.weights, self.spans.weights])
 
     def with_weights(self, weights: NDArray[np.float64]) -> SegmentScorer:
-        """Return the same with other weights."""
+        """Return the scorer with other weights."""
         parameters = SegmentParameters(self.prior, self.words.parameters, self.spans.parameters)
         bias, of_words, of_spans = parameters.split(weights)
         words, spans = replace(self.words, weights=of_words), replace(self.spans, weights=of_spans)
         return replace(self, bias=bias, words=words, spans=spans)
 
+    def of_types(self, types: slice) -> SegmentScorer:
+        """Return the scorer of some consecutive types; types do not interact."""
+        structure, labels = self.structure.of_types(types), self.structure.labels_of_types(types)
+        borders, spans = (
+            scorer.of_labels(made, slice(types.start * made.table.n_labels, types.stop * made.table.n_labels))
+            for scorer, made in zip((self.words, self.spans), SegmentParameters.labels_of(structure), strict=True)
+        )
+        return SegmentScorer(structure, self.prior[labels], self.bias[labels], borders, spans)
+
     def scores(self, sentences: Sequence[Sentence]) -> ScoreBatch:
-        """Return the scores of sentences that have been annotated."""
+        """Return the scores of annotated sentences."""
         return self.scores_of(self.words.extractor.transform(sentences), self.spans.extractor.transform(sentences))
 
     def scores_of(self, words: FeatureBlock, spans: FeatureBlock) -> ScoreBatch:
@@ -141,13 +151,17 @@ class SegmentScorer:
     # Why
 
     def explain(self, sentence: Sentence, moved: NDArray[np.float64], top: int) -> list[Reason]:
-        """Return the features that moved a sentence most: those of words, and those of whole parts and gaps."""
-        at_words, at_spans = contract(*self._labels, moved, np.array([0, len(sentence)]))
+        """Return the features with the largest contributions: those of words, and those of whole parts and gaps."""
+        borders, spans = self._labels
+        at_words = np.empty((len(sentence), borders.n_labels))
+        at_spans = np.empty((SPAN_WORDS * len(sentence), spans.n_labels))
+        contract(borders, spans, moved, np.array([0, len(sentence)]), at_words, at_spans)
         reasons = self.words.reasons(sentence, at_words)
         for reason in self.spans.reasons(sentence, at_spans):
             word, length = divmod(reason.word, SPAN_WORDS)
-            text = " ".join(sentence.tokens[word : word + length + 1])
-            reasons.append(replace(reason, word=word, in_words=f"‘{text}’ as a whole: {reason.feature}"))
+            others = " ".join(sentence.tokens[word + 1 : word + length + 1])
+            together = f"with ‘{others}’ as a whole" if others else "as a whole"
+            reasons.append(replace(reason, word=word, in_words=f"{together}: {in_words(reason.feature)}"))
         return most_telling(reasons, top)
 
     def strongest(self, sentences: Iterable[Sentence], top: int) -> dict[str, list[dict[str, Any]]]:
@@ -158,7 +172,7 @@ class SegmentScorer:
     def names_of_strongest(
         self, sentences: Sequence[Sentence], words: FeatureBlock, spans: FeatureBlock
     ) -> SegmentScorer:
-        """Return the same with the names of the strongest features, given sentences and their features."""
+        """Return the scorer with the names of the strongest features, from sentences and their features."""
         named = replace(self.words, names=self.words.names_of_strongest(sentences, words))
         return replace(
             self, words=named, spans=replace(self.spans, names=self.spans.names_of_strongest(sentences, spans))
@@ -166,7 +180,7 @@ class SegmentScorer:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns of words that templates look at, and that the training data had."""
+        """The columns of words that templates use and the training data had."""
         return tuple(dict.fromkeys((*self.words.columns, *self.spans.columns)))
 
     # Serialization
@@ -176,7 +190,7 @@ class SegmentScorer:
         return self.words.settings()
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return all there is to know, as plain data and arrays; what is of spans has ``spans`` before its name."""
+        """Return the state as plain data and arrays; the names of those for spans begin with ``spans``."""
         data, arrays = self.words.state()
         of_spans, span_arrays = self.spans.state()
         names = {f"{_SPANS}{feature}": name for feature, name in of_spans.pop("feature_names").items()}
@@ -187,7 +201,7 @@ class SegmentScorer:
 
     @classmethod
     def from_state(cls, structure: Any, data: Mapping[str, Any], arrays: Arrays, *, n_threads: int) -> SegmentScorer:
-        """Return the scorer that gave a state."""
+        """Restore a scorer from its state."""
         borders, spans = SegmentParameters.labels_of(structure)
         names = dict(data.get("feature_names", {}))
         span_names = {name.removeprefix(_SPANS): names.pop(name) for name in list(names) if name.startswith(_SPANS)}
@@ -213,7 +227,7 @@ class SegmentScorer:
 
 
 def _is_own(name: str) -> bool:
-    """Say whether an array of spans is not also that of words, as clusters and lexicon are."""
+    """Return whether an array belongs to spans alone: clusters and lexicon are shared with words."""
     return not name.startswith("features.") or name == "features.feature_hash"
 
 

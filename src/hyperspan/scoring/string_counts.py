@@ -1,4 +1,4 @@
-"""How often strings were annotated in training, and how often they stood there at all. Strings are hashes."""
+"""Count how often strings were annotated in training, and how often they occurred at all. Strings are hashed."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.errors import ModelError
 from hyperspan.features.index import FeatureIndex, find_one_kernel
 from hyperspan.features.kernels import mix_kernel
@@ -17,24 +17,24 @@ from hyperspan.schema import check_array
 from hyperspan.scoring.candidate_table import Candidates, Hashes, Integers, Words
 
 GAP = np.uint64(0x9E3779B97F4A7C15)
-"""Stands for a gap among the words of a string."""
+"""Represents a gap among the words of a string."""
 
 LONGEST = 12
-"""Words; occurrences of longer strings are not looked for."""
+"""The maximum number of words in a string whose occurrences are counted."""
 
 
 @dataclass(frozen=True)
 class StringCounts:
-    """Counts of the strings of annotated mentions, in lower case, with a sign for each gap.
+    """Counts of the strings of annotated mentions, in lower case, with a marker for each gap.
 
     Attributes
     ----------
     strings : FeatureIndex
-        Every string that was annotated, as it is and together with each type it had.
+        Every annotated string, by itself and together with each of its types.
     annotated : int32 array of shape (n_strings,)
         How often each was annotated.
     occurred : int32 array of shape (n_strings,)
-        How often its words stood one after another in the training text; 0 for those with a type.
+        How often its words occurred consecutively in the training text; 0 for strings with a type.
     """
 
     strings: FeatureIndex
@@ -42,13 +42,16 @@ class StringCounts:
     occurred: NDArray[np.int32]
 
     @classmethod
-    def of(cls, words: Words, gold: Candidates) -> tuple[StringCounts, OwnCounts]:
-        """Count the gold mentions of training sentences; return also what each document adds to the counts."""
+    def of(cls, words: Words, gold: Candidates, document: Integers) -> tuple[StringCounts, OwnCounts]:
+        """Count the gold mentions of training sentences; also return what each document adds to the counts.
+
+        ``document`` is the number of each sentence's document.
+        """
         queries, strings = Queries.of(words, gold), FeatureIndex()
         ids = strings.add(np.concatenate([queries.keys[: gold.n_rows], queries.typed[: gold.n_rows]]))
         sentence, found = _occurrences(words, strings)
-        document = np.tile(np.repeat(gold.document, np.diff(gold.first)), 2)
-        own = OwnCounts(PairCounts.of(ids, document), PairCounts.of(found, gold.document[sentence]))
+        of_gold = np.tile(np.repeat(document, np.diff(gold.first)), 2)
+        own = OwnCounts(PairCounts.of(ids, of_gold), PairCounts.of(found, document[sentence]), document)
         annotated, occurred = (np.bincount(each, minlength=len(strings)).astype(np.int32) for each in (ids, found))
         return cls(strings, annotated, occurred), own
 
@@ -59,28 +62,33 @@ class StringCounts:
         counts_kernel(key, id, self.annotated, self.occurred, queries.keys, queries.typed, found)
         return found
 
-    def counts_elsewhere(self, queries: Queries, own: OwnCounts, candidates: Candidates) -> Integers:
-        """Return the same, less what the document of each candidate adds itself: as if it had not been seen."""
+    def counts_elsewhere(self, queries: Queries, own: OwnCounts, sentence: Integers) -> Integers:
+        """Return the counts that each candidate would have if its own document had not been seen.
+
+        ``sentence`` is the number of each candidate's training sentence.
+        """
         found = self.counts(queries)
         plain, typed = self.strings.ids_of(queries.keys), self.strings.ids_of(queries.typed)
-        document = np.repeat(candidates.document, np.diff(candidates.first))[queries.row]
+        document = own.document[sentence[queries.row]]
         found[:, 0] -= own.annotated.of_document(typed, document)
         found[:, 1] -= own.annotated.of_document(plain, document)
         found[:, 2] -= own.occurred.of_document(plain, document)
+        # Occurrences are only counted of annotated strings, so those of others would tell what this document annotates.
+        found[found[:, 1] == 0, 2] = 0
         return found
 
     def state(self) -> dict[str, NDArray[Any]]:
-        """Return all there is to know, as arrays."""
+        """Return the state as arrays."""
         return {"strings": self.strings.hashes, "annotated": self.annotated, "occurred": self.occurred}
 
     @classmethod
     def from_state(cls, arrays: Mapping[str, NDArray[Any]]) -> StringCounts:
-        """Return the counts that gave a state.
+        """Restore counts from their state.
 
         Raises
         ------
         ModelError
-            If the arrays are not those of counts.
+            If the arrays are invalid.
         """
         strings = check_array(arrays, "strings", np.uint64, (None,))
         counts = [check_array(arrays, name, np.int32, (len(strings),)) for name in ("annotated", "occurred")]
@@ -91,9 +99,9 @@ class StringCounts:
 
 @dataclass(frozen=True)
 class PairCounts:
-    """How often each string is in each document.
+    """How often each string occurs in each document.
 
-    ``pairs`` are string and document in one number, rising, and ``count`` says how often each is there.
+    ``pairs`` encodes string and document in one number, in increasing order, and ``count`` is how often each occurs.
     """
 
     pairs: NDArray[np.int64]
@@ -105,7 +113,7 @@ class PairCounts:
         return cls(*np.unique(strings.astype(np.int64) << 32 | documents, return_counts=True))
 
     def of_document(self, strings: NDArray[np.int32], documents: Integers) -> NDArray[np.int64]:
-        """Return how often each string is in a document."""
+        """Return how often each string occurs in a document."""
         wanted = strings.astype(np.int64) << 32 | documents
         if not len(self.pairs):
             return np.zeros(len(wanted), dtype=np.int64)
@@ -114,16 +122,17 @@ class PairCounts:
 
 
 class OwnCounts(NamedTuple):
-    """What each document adds to the counts of strings."""
+    """What each document adds to the counts of strings, and the number of each training sentence's document."""
 
     annotated: PairCounts
     occurred: PairCounts
+    document: Integers
 
 
 class Queries(NamedTuple):
-    """Strings to be counted: that of each candidate, and for those of several parts also the joined one and each part.
+    """Strings to look up: that of each candidate, and for several parts also the joined string and each part.
 
-    The first ``n_rows`` are those of the candidates; what belongs to candidate c beside comes from ``first[c]`` on.
+    The first ``n_rows`` are those of the candidates; the others of candidate c begin at ``first[c]``.
     """
 
     first: Integers
@@ -139,13 +148,13 @@ class Queries(NamedTuple):
         n_queries = candidates.n_rows + int(n_more.sum())
         keys, typed = np.empty((2, n_queries), dtype=np.uint64)
         row = np.concatenate([np.arange(candidates.n_rows), np.repeat(np.arange(candidates.n_rows), n_more)])
-        with np.errstate(over="ignore"):  # for runs without the compiler: products are meant to wrap around
+        with np.errstate(over="ignore"):  # without the compiler, NumPy would warn: products are meant to wrap around
             queries_kernel(words, candidates, first, keys, typed)
         return cls(first, row, keys, typed)
 
 
 def _occurrences(words: Words, strings: FeatureIndex) -> tuple[Integers, NDArray[np.int32]]:
-    """Return the sentence and the string of every place where the words of a string stand one after another."""
+    """Return the sentence and the string of every consecutive occurrence of a string's words."""
     room = LONGEST * len(words.lower)
     sentence, found = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int32)
     with np.errstate(over="ignore"):  # as above
@@ -153,7 +162,7 @@ def _occurrences(words: Words, strings: FeatureIndex) -> tuple[Integers, NDArray
     return sentence[:n_found], found[:n_found]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(counted=False)
 def part_key_kernel(lower, start, end, so_far):
     """Mix the words of a part into the hash of a string."""
     for word in range(start, end):
@@ -161,9 +170,9 @@ def part_key_kernel(lower, start, end, so_far):
     return so_far
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(counted=False)
 def string_key_kernel(lower, first_word, parts, n_parts, row, with_gaps):
-    """Return the hash of a mention's string, with or without signs for its gaps; never 0."""
+    """Return the hash of a mention's string, with or without markers for its gaps; never 0."""
     so_far = np.uint64(0)
     for part in range(n_parts):
         if part and with_gaps:
@@ -172,13 +181,13 @@ def string_key_kernel(lower, first_word, parts, n_parts, row, with_gaps):
     return max(so_far, np.uint64(1))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def typed_key_kernel(key, type_id):
     """Return the hash of a string and a type; never 0."""
     return max(mix_kernel(key ^ np.uint64(type_id + 1)), np.uint64(1))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(counted=False)
 def queries_kernel(words, candidates, first, keys, typed):
     """Fill in the hashes of all candidates' strings, and of the joined strings and parts of those with several."""
     for sentence in range(candidates.first.shape[0] - 1):
@@ -197,9 +206,9 @@ def queries_kernel(words, candidates, first, keys, typed):
                     typed[query] = typed_key_kernel(keys[query], type_id)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def occurrences_kernel(first, lower, key, id, sentence, found):
-    """Find every place where the words of a known string stand; return how many there are."""
+    """Find every occurrence of a known string; return how many there are."""
     n_found = 0
     for number in range(first.shape[0] - 1):
         for start in range(first[number], first[number + 1]):
@@ -213,7 +222,7 @@ def occurrences_kernel(first, lower, key, id, sentence, found):
     return n_found
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def counts_kernel(key, id, annotated, occurred, keys, typed, found):
     """Fill in how often strings were annotated with their type, with any, and how often they occurred."""
     for row in range(keys.shape[0]):

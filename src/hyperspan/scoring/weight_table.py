@@ -1,30 +1,30 @@
-"""The weights of a linear scorer, laid out so that a feature takes one look, and the kernel that adds them up."""
+"""The weights of a linear scorer in a layout with one lookup per feature, and the kernel that sums them."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.compiled.prefetch import AHEAD, prefetch
 from hyperspan.features import FeatureBlock
 from hyperspan.scoring.parameters import Parameters
 from hyperspan.structures.structure import Labels
 
 BLOCK = 4
-"""How many weights are added at a time: rows are so short that the end of a loop, which cannot be foreseen, is dear."""
+"""How many weights are added at a time: rows are so short that mispredicted loop ends are expensive."""
 
 _ALL_LABELS = -1
 _NUMBERS_A_LINE = 8
 
 
 class WeightTable(NamedTuple):
-    """The weights of a linear scorer, to be found with one look a feature.
+    """The weights of a linear scorer, with one lookup per feature.
 
-    The pairs of a row stand together, padded to whole blocks by weights of zero. Block b has the pairs
-    ``BLOCK * b : BLOCK * (b + 1)``.
+    The pairs of a row are contiguous, padded to whole blocks by weights of zero. Block b has the pairs ``BLOCK * b :
+    BLOCK * (b + 1)``.
 
     Attributes
     ----------
@@ -33,9 +33,9 @@ class WeightTable(NamedTuple):
     dense_label : int32 array of shape (n_dense,)
         The labels of a row that has all of them, in the order of its pairs.
     blocks : int32 array of shape (n_features, 2)
-        Which is the first block of the feature's row, and how many there are: -1 for a row with all labels.
+        The first block of the feature's row, and the number of blocks: -1 for a row with all labels.
     label : uint32 array of shape (n_pairs,)
-        Of each pair. Without a sign, because the compiler asks of other numbers whether they count from the end.
+        The label of each pair. Unsigned: for signed indices the compiler adds a check for negative ones.
     weight : float64 array of shape (n_pairs,)
     """
 
@@ -61,18 +61,18 @@ class WeightTable(NamedTuple):
         return cls(bias, parameters.dense_label, blocks[parameters.row_of_feature], label, weight)
 
     def add_up(self, features: FeatureBlock, scores: NDArray[np.float64]) -> None:
-        """Fill ``scores``, of shape (n_words, n_labels), with those of every label at every word."""
+        """Fill ``scores``, of shape (n_words, n_labels), with the score of every label at every word."""
         scores_kernel(features.first_feature, features.feature, *self, scores)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def scores_kernel(first_feature, feature, bias, dense_label, blocks, label, weight, scores):
     """Fill rows of ``scores``: biases plus the weights of every feature's labels."""
     n_dense, n_features = dense_label.shape[0], feature.shape[0]
     dense = np.empty(n_dense)
     for word in range(scores.shape[0]):
         row = scores[word]
-        for number in range(bias.shape[0]):  # loops, because copying a slice takes seconds to compile
+        for number in range(bias.shape[0]):  # loops, because a slice copy takes seconds to compile
             row[number] = bias[number]
         for number in range(n_dense):
             dense[number] = 0.0

@@ -1,4 +1,4 @@
-"""A page and a JSON interface for models, on FastAPI and uvicorn: the extra ``serve``.
+"""Serve models with a web page and a JSON API, based on FastAPI and uvicorn (the extra ``serve``).
 
 Examples
 --------

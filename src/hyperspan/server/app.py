@@ -1,4 +1,4 @@
-"""The application: which routes there are, and what they answer."""
+"""The application: its routes and their responses."""
 
 # No `from __future__ import annotations` here: FastAPI reads the annotations of the routes.
 
@@ -79,7 +79,7 @@ class JsonRoute(APIRoute):
     takes = "application/json"
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return what handles a request."""
+        """Return the function that handles a request."""
         handle = super().get_route_handler()
 
         async def checked(request: Request) -> Response:
@@ -106,8 +106,8 @@ def _errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
         404: "There is no model of that name.",
         408: "The body did not arrive in time.",
         413: "The body is too large.",
-        415: "The content type is not what is expected.",
-        422: "The content is not what is expected.",
+        415: "The content type is not the expected one.",
+        422: "A field is invalid, or a sentence is too long.",
         503: "Too much to do, or it took too long; try again later.",
     }
     return {status: {"model": ErrorAnswer, "description": meanings[status]} for status in statuses}
@@ -123,17 +123,17 @@ def create_app(
     hosts: Collection[str] | None = None,
     token: Token | None = None,
 ) -> FastAPI:
-    """Return the application that serves some models.
+    """Return the application that serves models.
 
     Parameters
     ----------
     models : mapping of str to Recognizer
-        By name; the first is taken where a request names none.
+        The models by name; the first is the default.
     limits : Limits, optional
     hosts : collection of str, optional
-        The host names under which it may be addressed; any, if not given.
+        The host names under which it may be addressed; any if not given.
     token : Token, optional
-        What every request must show; nothing, if not given.
+        The token that every request must present; none if not given.
     """
     limits = limits or Limits()
     served = Models(models)
@@ -167,22 +167,22 @@ def _interface(models: Models, executor: Executor, limits: Limits) -> APIRouter:
 
     @router.get("/healthz", responses={200: {"model": HealthAnswer}})
     async def healthz() -> Response:
-        """Say that the server is there."""
+        """Report that the server is running."""
         return json_response({"status": "ok", "models": models.names})
 
     @router.get("/api/model", responses={200: {"model": ModelsAnswer | OneModelAnswer}, **_errors(404, 422)})
     async def model(
-        model: str | None = Query(None, description="One model, with all that is known of it."),
+        model: str | None = Query(None, description="One model, with all its data."),
     ) -> Response:
-        """Say what the models are."""
+        """Describe the models."""
         if model is not None:
             return json_response(models.named(model).summary)
         return json_response({"default": models.default.name, "models": [each.brief for each in models]})
 
     @router.post("/api/predict", responses={200: _predict_answers(), **_errors(404, *_OF_BODIES)})
     async def predict(given: PredictRequest, request: Request) -> Response:
-        """Find mentions. With ``Accept: application/x-ndjson`` the answer comes line by line: first what was asked
-        for, then each sentence, at last ``{"done": true, …}``."""
+        """Find mentions. With ``Accept: application/x-ndjson``, the response is streamed line by line: first the
+        settings, then each sentence, and finally ``{"done": true, …}``."""
         prediction = _Prediction(models.named(given.model), given, limits)
         slot = executor.slot(_deadline(request))
         try:
@@ -198,7 +198,7 @@ def _interface(models: Models, executor: Executor, limits: Limits) -> APIRouter:
 
     @router.post("/api/explain", responses={200: {"model": ExplainAnswer}, **_errors(404, *_OF_BODIES)})
     async def explain(given: ExplainRequest, request: Request) -> Response:
-        """Explain what is found in one sentence, and draw the hypergraph of a type."""
+        """Explain the mentions of one sentence, and draw the hypergraph of a type."""
         how = How.of(models.named(given.model).recognizer, given.decode, given.threshold)
         with executor.slot(_deadline(request)) as slot:
             return _json(await slot.run(tasks.explained, given, how, limits))
@@ -214,7 +214,7 @@ def _interface(models: Models, executor: Executor, limits: Limits) -> APIRouter:
 
     @router.post("/api/read-brat", responses={200: {"model": BratAnswer}, **_errors(*_OF_BODIES)})
     async def read_brat(given: BratRequest, request: Request) -> Response:
-        """Read a text and its annotations as brat writes them; what is wrong with them is listed, and left out."""
+        """Read a text and its annotations in brat's format; annotations with problems are listed and left out."""
         with executor.slot(_deadline(request)) as slot:
             return _json(await slot.run(tasks.read_brat, given))
 
@@ -233,7 +233,7 @@ def _tagger(models: Models, executor: Executor, limits: Limits) -> APIRouter:
     async def tag(
         request: Request,
         model: str | None = Query(None, description="Which model; the first, if not given."),
-        threshold: float | None = Query(None, gt=0.0, le=1.0, description="As probable as a mention must be."),
+        threshold: float | None = Query(None, gt=0.0, le=1.0, description="The minimum probability of a mention."),
     ) -> Response:
         """Find mentions in a plain text for brat, which calls this as one of its taggers."""
         try:
@@ -267,7 +267,7 @@ def _files() -> dict[str, Any]:
 
 
 class _Prediction:
-    """What becomes of one request to find mentions, piece by piece."""
+    """One request to find mentions, processed in pieces."""
 
     def __init__(self, model: Model, given: PredictRequest, limits: Limits) -> None:
         self._model = model
@@ -280,13 +280,13 @@ class _Prediction:
         self._truncated = False
 
     async def begin(self, slot: Slot) -> None:
-        """Read the request, and do the first piece: for most there is no other."""
+        """Read the request and process the first piece, which for most requests is the only one."""
         self._begun = await slot.run(tasks.begin, self._given, self._how, self._limits)
         self._rest.extend(self._begun.rest)
         self._lines, self._truncated = self._begun.lines, self._begun.truncated
 
     async def _next(self, slot: Slot) -> list[bytes]:
-        """Do one more piece."""
+        """Process one more piece."""
         candidates = self._given.candidates
         lines: list[bytes]
         lines, truncated = await slot.run(tasks.go_on, self._given.model, self._rest.popleft(), self._how, candidates)
@@ -294,7 +294,7 @@ class _Prediction:
         return lines
 
     async def finish(self, slot: Slot, request: Request) -> None:
-        """Do all that is left, as long as there is somebody to read it."""
+        """Process the remaining pieces, unless the client disconnects."""
         while self._rest and not await request.is_disconnected():
             self._lines += await self._next(slot)
 
@@ -303,12 +303,12 @@ class _Prediction:
         return head if self._given.gold is None else head | {"findings": self._begun.findings}
 
     def as_json(self) -> bytes:
-        """Return the whole answer; the sentences are JSON already."""
+        """Return the whole response; the sentences are already JSON."""
         head = orjson.dumps(self._head() | {"truncated": self._truncated})
         return b'%b,"sentences":[%b]}' % (head[:-1], b",".join(self._lines))
 
     async def stream(self, slot: Slot) -> AsyncIterator[bytes]:
-        """Yield the answer line by line."""
+        """Yield the response line by line."""
         yield orjson.dumps(self._head(), option=orjson.OPT_APPEND_NEWLINE)
         lines = self._lines
         try:
@@ -336,7 +336,7 @@ async def _exported(model: Model, given: ExportRequest, limits: Limits, slot: Sl
 
 
 def _deadline(request: Request) -> float | None:
-    """Return when a request must be answered, as the middleware says."""
+    """Return the deadline of a request, set by the middleware."""
     deadline: float | None = request.scope.get(DEADLINE)
     return deadline
 
@@ -360,6 +360,6 @@ def _add_pages(app: FastAPI) -> None:
 
     @app.get(LOGIN, include_in_schema=False)
     async def logged_in() -> Response:
-        return RedirectResponse("/", 303)  # whoever gets here has shown the token, or need not
+        return RedirectResponse("/", 303)  # a request that gets here has presented the token, or needs none
 
     app.mount("/static", StaticFiles(directory=STATIC), name="static")

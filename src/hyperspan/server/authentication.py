@@ -1,4 +1,4 @@
-"""Who may ask: a token for programs, and a page to enter it for people."""
+"""Authentication: a token for programs, and a login page for people."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
 
 LOGIN = "/login"
 SHORTEST = 16
-"""Characters a token must have: shorter ones can be guessed."""
+"""The minimum number of characters in a token: shorter ones can be guessed."""
 
 LARGEST_FORM = 4_096
-"""Bytes of what the page to log in sends."""
+"""The maximum number of bytes in a login form."""
 
 _COOKIE = "hyperspan"
 
 
 def new_token() -> str:
-    """Return a token that nobody can guess."""
+    """Return a random token."""
     return secrets.token_urlsafe(24)
 
 
 class Token:
-    """What a client must show: ``Authorization: Bearer …``, or the cookie that the page to log in gives.
+    """The token that a client must present: as ``Authorization: Bearer …``, or by the cookie from the login page.
 
     Parameters
     ----------
@@ -59,24 +59,24 @@ class Token:
                 "characters. Leave it out to have one made"
             )
         self._text = text.encode()
-        # A cookie does not give the token away, and is worth nothing when the token is another.
+        # The cookie does not reveal the token, and is invalid for another token.
         self._cookie = hmac.new(self._text, b"hyperspan cookie", hashlib.sha256).hexdigest().encode()
 
     def is_shown(self, headers: Mapping[bytes, bytes]) -> bool:
-        """Say whether the headers of a request, by small names, have the token or the cookie."""
+        """Return whether the headers of a request, with lower-case names, have the token or the cookie."""
         kind, _, shown = headers.get(b"authorization", b"").partition(b" ")
         if kind.lower() == b"bearer" and hmac.compare_digest(shown.strip(), self._text):
             return True
         return hmac.compare_digest(_cookie_in(headers.get(b"cookie", b"")), self._cookie)
 
     def login(self, form: bytes) -> Response:
-        """Return the answer to what the page to log in sends: the cookie, or the page once more."""
+        """Return the response to a login form: the cookie, or the page again."""
         try:
             given = parse_qs(form.decode("utf-8", "replace"), max_num_fields=4).get("token", [""])[0]
         except ValueError:  # too many fields
             given = ""
         if not hmac.compare_digest(given.strip().encode("utf-8", "replace"), self._text):
-            return login_page("This is not the token. It stands where the server was started.")
+            return login_page("This is not the token. It was printed, or given, where the server was started.")
         cookie = f"{_COOKIE}={self._cookie.decode()}; Path=/; HttpOnly; SameSite=Strict"
         return Response(status_code=303, headers={"Location": "/", "Set-Cookie": cookie})
 
@@ -90,16 +90,16 @@ def _cookie_in(header: bytes) -> bytes:
 
 
 def not_shown() -> ApiError:
-    """Refuse a request without the token."""
+    """Return the error for a request without the token."""
     return ApiError(
         401,
-        "this server asks for a token; send it as 'Authorization: Bearer TOKEN', or enter it at /login",
+        "this server requires a token; send it as 'Authorization: Bearer TOKEN', or enter it at /login",
         headers={"WWW-Authenticate": "Bearer"},
     )
 
 
 def login_page(problem: str = "") -> Response:
-    """Return the page at which the token is entered; it needs no script."""
+    """Return the login page, which needs no script."""
     said = f'<p role="alert">{problem}</p>' if problem else ""
     described = ' aria-invalid="true"' if problem else ""
     html = (

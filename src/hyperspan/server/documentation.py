@@ -1,4 +1,4 @@
-"""The page that lists what can be asked, made from the OpenAPI description: no script, no foreign host."""
+"""The page that lists the API, made from the OpenAPI description, without scripts or third-party hosts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def page(description: Mapping[str, Any]) -> str:
 
 
 def _prose(text: str) -> str:
-    """Return a text of ours with what stands in backticks set as code.
+    """Return a text with what is in backticks set as code.
 
     Examples
     --------

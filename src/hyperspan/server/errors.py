@@ -1,4 +1,4 @@
-"""Every error in one shape: ``{"error": a sentence, "details": [...]}`` with the status that fits."""
+"""Errors in one format: ``{"error": a sentence, "details": [...]}`` with the matching status."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ OUR_FAULT = "something went wrong on our side; the server's log has the details.
 
 
 class ApiError(HTTPException):
-    """A request that gets no answer but a sentence.
+    """An error response with a sentence.
 
     Parameters
     ----------
     status : int
     sentence : str
-        What was seen, what was expected and what to do.
+        What was found, what was expected and what to do.
     details : sequence of str
-        One for each thing that is wrong.
+        One for each problem.
     headers : mapping, optional
     """
 
@@ -40,31 +40,31 @@ class ApiError(HTTPException):
 
 
 def too_large(limit: int) -> ApiError:
-    """Refuse a body that is too large."""
-    sentence = f"the body has more than {limit:,} bytes, the most that is taken; send the text in smaller pieces"
+    """Return the error for a body that is too large."""
+    sentence = f"the body has more than {limit:,} bytes, the maximum; send the text in smaller pieces"
     return ApiError(413, sentence, headers={"Connection": "close"})
 
 
 def too_slow(seconds: float) -> ApiError:
-    """Refuse what takes too long."""
+    """Return the error for work that takes too long."""
     sentence = f"the work was not done within {seconds:g} seconds and was given up; send less text at a time"
     return ApiError(503, sentence, headers={"Retry-After": "5"})
 
 
 def too_large_for_memory(memory: int) -> ApiError:
-    """Refuse what takes too much memory."""
+    """Return the error for work that needs too much memory."""
     sentence = f"the work takes more than {memory // 1_000_000:,} MB and was given up; send less text at a time"
     return ApiError(503, sentence, headers={"Retry-After": "5"})
 
 
 def broken() -> ApiError:
-    """Say that it is our fault."""
+    """Return the error for a fault of the server."""
     return ApiError(500, OUR_FAULT, headers={"Connection": "close"})
 
 
 def too_many(places: int) -> ApiError:
-    """Refuse what the queue has no place for."""
-    sentence = f"{places:,} requests are under way, as many as are taken at a time; try again in a second"
+    """Return the error for a full queue."""
+    sentence = f"{places:,} requests are in progress, the maximum at a time; try again in a second"
     return ApiError(503, sentence, headers={"Retry-After": "1"})
 
 
@@ -74,7 +74,7 @@ def json_response(data: Any, status: int = 200, headers: Mapping[str, str] | Non
 
 
 def error_data(sentence: str, details: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the one shape of errors; characters that JSON cannot hold are written as codes."""
+    """Return the common format of errors; characters that JSON cannot hold are escaped."""
     return {"error": _holdable(sentence), "details": [_holdable(detail) for detail in details]}
 
 
@@ -90,7 +90,7 @@ def _holdable(text: str) -> str:
 
 
 def add_handlers(app: FastAPI) -> None:
-    """Let every error of an application come in our shape."""
+    """Make an application return every error in the common format."""
     app.add_exception_handler(HTTPException, _refused)
     app.add_exception_handler(RequestValidationError, _invalid)
     app.add_exception_handler(HyperspanError, _ours)
@@ -118,11 +118,11 @@ async def _invalid(request: Request, error: Exception) -> Response:
     details = [_detail(each) for each in found[:MOST_DETAILS]]
     if len(found) > MOST_DETAILS:
         details.append(f"and {len(found) - MOST_DETAILS:,} more")
-    return error_response(422, "the request is not what is expected; details say where", details)
+    return error_response(422, "the request is not valid; details say where", details)
 
 
 def _detail(found: Mapping[str, Any]) -> str:
-    """Say where something is wrong, and what; never what it was, which may be a whole text."""
+    """Describe where and what is wrong, without the value, which may be a whole text."""
     place = ".".join(quoted(part)[1:-1] if isinstance(part, str) else str(part) for part in found["loc"])
     return f"{place}: {found['msg']}"
 

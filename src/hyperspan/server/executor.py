@@ -1,7 +1,7 @@
-"""Who may work, and for how long: requests take a place, and their work is done in pieces by a few processes.
+"""Execute requests: each takes a slot, and its work is done in pieces by a few processes.
 
-The pieces of all requests stand in one line, first come first served, so that a long document does not keep a sentence
-waiting for longer than its next piece takes. What is not done in time is ended: see `hyperspan.server.workers`.
+The pieces of all requests are in one queue, first come, first served, so that a long document delays a sentence by at
+most one piece. Work that exceeds its time is terminated: see `hyperspan.server.workers`.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ _log = logging.getLogger(__name__)
 
 
 class Executor:
-    """Hands out places, and has pieces of work done.
+    """Assigns slots to requests, and runs pieces of work.
 
     Parameters
     ----------
     limits : Limits
     context : object
-        What every piece of work gets as its first argument: the models.
+        The first argument of every piece of work: the models.
     prepare : callable, optional
-        Called once before the first piece of work; what it loads and compiles is there in all workers.
+        Called once before the first piece of work; all workers share what it loads and compiles.
     """
 
     def __init__(self, limits: Limits, context: object = None, prepare: Callable[[], object] | None = None) -> None:
@@ -46,13 +46,13 @@ class Executor:
         self.n_under_way = 0
 
     def start(self) -> None:
-        """Make everything ready, so that the first request need not wait for it."""
+        """Prepare everything, so that the first request need not wait."""
         prepare, self._prepare = self._prepare, None
         if prepare is not None:
             prepare()
 
     def check_room(self) -> None:
-        """Refuse a request, if all places are taken.
+        """Raise an error if all slots are taken.
 
         Raises
         ------
@@ -63,26 +63,26 @@ class Executor:
             raise too_many(self._limits.places)
 
     def slot(self, deadline: float | None = None) -> Slot:
-        """Return a place for one request, or refuse it as `check_room` does.
+        """Return a slot for one request, or raise an error as `check_room` does.
 
         Parameters
         ----------
         deadline : float, optional
-            The time of the loop at which it must be done; as the limits say from now on, if not given.
+            When it must be done, by the loop's clock; by default, now plus the time limit.
         """
         self.check_room()
         seconds = self._limits.seconds
         return Slot(self, seconds, asyncio.get_running_loop().time() + seconds if deadline is None else deadline)
 
     async def run(self, deadline: float, work: Callable[..., Any], *args: Any) -> Any:
-        """Have one piece of work done; one whose request is gone before its turn is not begun at all.
+        """Run one piece of work; if its request disappears before its turn, it is not started.
 
         Raises
         ------
         ApiError
-            If the work was refused, took too much memory, or broke.
+            If the work failed or needed too much memory.
         WorkerDiedError
-            If the worker was ended.
+            If the worker was terminated.
         """
         self.start()
         loop = asyncio.get_running_loop()
@@ -91,7 +91,7 @@ class Executor:
         worker = await self._take(loop)
         try:
             kind, value = await worker.ask(deadline - loop.time(), work, args)
-        except BaseException:  # it has died, or will when its time is over: nobody waits for that
+        except BaseException:  # it has died, or will when its time is over: do not wait for it
             self._lose(worker)
             raise
         self._give_back(worker)
@@ -110,7 +110,7 @@ class Executor:
         raise broken()
 
     async def _take(self, loop: asyncio.AbstractEventLoop) -> Worker:
-        """Wait for a worker that has nothing to do."""
+        """Wait for an idle worker."""
         if self._idle:
             return self._idle.pop()
         if self._n_workers < self._limits.threads:
@@ -121,7 +121,7 @@ class Executor:
         try:
             return await turn
         except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():  # it came at the very moment
+            if turn.done() and not turn.cancelled():  # a worker became free at the same moment
                 self._give_back(turn.result())
             raise
 
@@ -141,7 +141,7 @@ class Executor:
             self._n_workers -= 1
 
     def close(self) -> None:
-        """Drop what waits, and end what runs."""
+        """Drop waiting requests and terminate running work."""
         for turn in self._line:
             turn.cancel()
         self._line.clear()
@@ -155,9 +155,9 @@ class Executor:
 
 
 class Slot:
-    """A place for one request, from when it is accepted until its answer is sent, and the time it has.
+    """A slot for one request, from its acceptance until its response is sent, with its deadline.
 
-    Leaving it twice does no harm.
+    It can safely be left twice.
     """
 
     def __init__(self, executor: Executor, seconds: float, deadline: float) -> None:
@@ -168,19 +168,19 @@ class Slot:
         executor.n_under_way += 1
 
     async def run(self, work: Callable[..., Any], *args: Any) -> Any:
-        """Have one piece of work done, within the time that is left.
+        """Run one piece of work within the remaining time.
 
         Parameters
         ----------
         work : callable
-            A function of a module: it runs in another process, and gets the executor's context first.
+            A module-level function: it runs in another process, with the executor's context as its first argument.
         *args
             Plain data.
 
         Raises
         ------
         ApiError
-            With status 503, when the time is over.
+            With status 503, if the time is over.
         """
         try:
             async with asyncio.timeout_at(self._deadline):
@@ -194,7 +194,7 @@ class Slot:
             raise broken() from None
 
     def leave(self) -> None:
-        """Give the place back."""
+        """Free the slot."""
         if self._is_taken:
             self._is_taken = False
             self._executor.n_under_way -= 1
@@ -209,4 +209,4 @@ class Slot:
 
 
 _CLOCK = 0.05
-"""Seconds by which the clocks of two processes may seem to differ."""
+"""The maximum number of seconds by which the clocks of two processes may differ."""

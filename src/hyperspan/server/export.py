@@ -1,4 +1,4 @@
-"""Sentences with mentions as files to keep."""
+"""Export sentences with mentions as files."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from hyperspan.server.schemas import Format
 from hyperspan.text import join_sentences
 
 MOST_IN_SVG = 200
-"""Sentences of one drawing; HTML has room for more."""
+"""The maximum number of sentences in an SVG drawing; HTML can hold more."""
 
 MOST_DRAWN = 200_000
-"""Words that all mentions of a drawing reach over, gaps included."""
+"""The maximum number of words that all mentions of a drawing span, including gaps."""
 
 MOST_COVERED = 10_000_000
-"""Characters that all mentions of a file cover, those of several being counted for each."""
+"""The maximum number of characters that all mentions of a file cover, counted for each mention."""
 
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 _EARLIEST = (1980, 1, 1, 0, 0, 0)
@@ -51,11 +51,11 @@ def export(format: Format, given: Input, sentences: Sequence[Sentence], types: S
     ----------
     format : {"brat", "jsonl", "svg", "html"}
     given : Input
-        What the sentences were made of: if it was a text, mentions become characters of it.
+        The input of the sentences: if it was a text, mentions get its character offsets.
     sentences : sequence of Sentence
-        With mentions.
+        The sentences with mentions.
     types : sequence of str
-        Fixes which colour a type has.
+        All types, which fixes their colours.
     doc : str
         The name of the document.
     """
@@ -76,7 +76,7 @@ def export(format: Format, given: Input, sentences: Sequence[Sentence], types: S
 
 
 def file_name(doc: str) -> str:
-    """Return a document's name as one that is harmless on every system and in a header.
+    """Return a document's name in a form that is safe on every system and in a header.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def _document(given: Input, sentences: Sequence[Sentence], doc: str) -> Document
 
 
 def _check_covered(sentences: Sequence[Sentence]) -> None:
-    """Refuse mentions that cover far more text than there is: each would be written out."""
+    """Raise an error if mentions cover far more text than there is: each would be written out."""
     n_characters = 0
     for sentence in sentences:
         if sentence.mentions:

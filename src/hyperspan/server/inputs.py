@@ -1,4 +1,4 @@
-"""From requests to sentences."""
+"""Convert requests to sentences."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from hyperspan.server.schemas import ExplainRequest, ExportRequest, GivenMention
 from hyperspan.text import split_document
 
 PIECE_WORDS = 256
-"""About so many words are worked on before others have their turn."""
+"""About how many words are processed before other requests have their turn."""
 
 MOST_FINDINGS = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """What a request brought: sentences, the text they stand in, and their known mentions.
+    """The input of a request: sentences, their text, and their known mentions.
 
-    ``gold`` has as many members as there are sentences, or none if none were given. ``too_long`` says why sentences,
-    by their place, are to be left out.
+    ``gold`` has one entry for each sentence, or is empty if none were given. ``too_long`` says, by index, why sentences
+    are left out.
     """
 
     sentences: list[Sentence]
@@ -35,7 +35,7 @@ class Input:
     findings: list[str] = field(default_factory=list)
 
     def pieces(self) -> Iterator[slice]:
-        """Cut the sentences into pieces of about `PIECE_WORDS` words."""
+        """Split the sentences into pieces of about `PIECE_WORDS` words."""
         first, n_words = 0, 0
         for position, sentence in enumerate(self.sentences, start=1):
             n_words += len(sentence) + 1
@@ -50,7 +50,7 @@ def input_of(given: PredictRequest | ExplainRequest | ExportRequest, limits: Lim
     Raises
     ------
     ApiError
-        If there is none or several of text, tokens and sentences, or a sentence is too long.
+        If none or several of text, tokens and sentences are given, or a sentence is too long.
     """
     check_input(given)
     doc = given.doc if isinstance(given, ExportRequest) else ""
@@ -85,7 +85,7 @@ def input_of(given: PredictRequest | ExplainRequest | ExportRequest, limits: Lim
 
 
 def _too_long(sentences: Iterable[Sentence], limit: int) -> dict[int, str]:
-    """Return the places of sentences that are too long, with what is to be said of each."""
+    """Return the indices of sentences that are too long, with a message for each."""
     return {
         number: f"sentence {number + 1} has {len(sentence):,} words; expected at most {limit:,}"
         for number, sentence in enumerate(sentences)
@@ -94,7 +94,7 @@ def _too_long(sentences: Iterable[Sentence], limit: int) -> dict[int, str]:
 
 
 def mentions_of(given: Iterable[GivenMention], length: int, diagnostics: Diagnostics) -> tuple[Mention, ...]:
-    """Return mentions as they were given; what is wrong with them is reported."""
+    """Return the given mentions; problems with them are reported."""
     found = [
         checked_mention(
             mention.type, [(start, end) for start, end in mention.spans], diagnostics, length=length, prob=mention.prob
@@ -106,7 +106,7 @@ def mentions_of(given: Iterable[GivenMention], length: int, diagnostics: Diagnos
 
 
 def diagnostics_of(diagnostics: Diagnostics) -> list[str]:
-    """Return what was found wrong, as sentences; not more than somebody would read."""
+    """Return the problems as sentences, up to a readable number."""
     said = [
         diagnostic.message if diagnostic.line is None else f"line {diagnostic.line}: {diagnostic.message}"
         for diagnostic in diagnostics.items[:MOST_FINDINGS]
@@ -117,7 +117,7 @@ def diagnostics_of(diagnostics: Diagnostics) -> list[str]:
 
 
 def with_given(sentences: Sequence[Sentence], mentions: Sequence[Sequence[GivenMention]]) -> list[Sentence]:
-    """Return sentences with mentions that were given for each of them.
+    """Return sentences with the given mentions of each.
 
     Raises
     ------

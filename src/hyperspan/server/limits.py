@@ -1,4 +1,4 @@
-"""What the server puts up with."""
+"""The limits of the server."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ def _cores() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the server puts up with; whatever goes beyond is refused with a sentence.
+    """The limits of the server; requests beyond them get an error.
 
     Parameters
     ----------
     body : int
-        Bytes of a request's body.
+        The maximum number of bytes in a request's body.
     words : int
-        Of one sentence.
+        The maximum number of words in a sentence.
     explained_words : int
-        Of a sentence to be explained: the time for that grows with the square of its length.
+        The maximum number of words in a sentence to be explained, which takes time quadratic in its length.
     threads : int
-        How many pieces of work run at a time, each in a process of its own; as many as there are cores, if not given.
+        How many pieces of work run at a time, each in its own process; by default one per core.
     queue : int
-        How many requests may wait beside those that run.
+        How many requests may wait in addition to those that run.
     seconds : float
-        From the moment a request is accepted to the end of its answer. Work that takes longer is ended.
+        The time from the acceptance of a request to the end of its response. Work that takes longer is terminated.
     memory : int
-        Bytes that a piece of work may take beside the models.
+        The maximum number of bytes that a piece of work may use in addition to the models.
     connections : int
-        How many clients may be connected at a time, whether they ask for anything or not.
+        How many clients may be connected at a time, active or idle.
 
     Examples
     --------
@@ -64,5 +64,5 @@ class Limits:
 
     @property
     def places(self) -> int:
-        """How many requests can be under way at a time, waiting or not."""
+        """How many requests can be in progress at a time, waiting or running."""
         return self.threads + self.queue

@@ -1,4 +1,4 @@
-"""What stands between the network and the application: sizes, times, hosts and the headers of every answer."""
+"""Middleware between the network and the application: sizes, times, hosts and the headers of every response."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ HEADERS = (
     (b"cross-origin-resource-policy", b"same-origin"),
 )
 
-_STOPPING = ApiError(503, "the server is stopping and gave the work up", headers={"Connection": "close"})
+_STOPPING = ApiError(503, "the server is stopping and abandoned the work", headers={"Connection": "close"})
 
 DEADLINE = "hyperspan.deadline"
-"""Where the scope of a request says when it must be answered, by the clock of the loop."""
+"""The key in a request's scope for its deadline, by the loop's clock."""
 
 _LAST_WORD_SECONDS = 1.0
-"""For an answer that says that the time is over, or came just in time."""
+"""Extra time for a response that reports a timeout, or was ready just in time."""
 
 _DRAINED_BODIES = 4
 _DRAIN_SECONDS = 2.0
 
 
 class ReaderGoneError(Exception):
-    """The one who asked does not take the answer."""
+    """The client does not read the response."""
 
 
 class Middleware:
@@ -51,12 +51,12 @@ class Middleware:
     ----------
     app : ASGI application
     limits : Limits
-        Of them ``body``, and ``seconds`` for the body to arrive, the work to be done and the answer to be taken.
+        Used are ``body``, and ``seconds`` for receiving the body, the work and sending the response.
     hosts : collection of str, optional
-        The names under which the server may be addressed, in small letters. Those of the machine itself keep pages of
-        other sites from reaching a local server under a name of their own. Every name, if not given.
+        The lower-case names under which the server may be addressed; any if not given. Local names keep web pages of
+        other sites from reaching a local server through a name of their own (DNS rebinding).
     token : Token, optional
-        What every request must show.
+        The token that every request must present.
     """
 
     def __init__(
@@ -76,21 +76,21 @@ class Middleware:
         sender = _Sender(scope, send, deadline)
         receiver = _Receiver(receive, self._limits, deadline)
         try:
-            refusal = self._refusal(scope)
-            if refusal is not None:
+            rejection = self._rejection(scope)
+            if rejection is not None:
                 await receiver.drain()
-                await _response(refusal)(scope, receiver, sender)
+                await _response(rejection)(scope, receiver, sender)
             elif self._token is not None and not self._token.is_shown(dict(scope["headers"])):
                 await (await _to_strangers(self._token, scope, receiver))(scope, receiver, sender)
             else:
                 await self._app(scope, receiver, sender)
         except ReaderGoneError:
             return
-        except asyncio.CancelledError:  # only when the server ends
+        except asyncio.CancelledError:  # only when the server stops
             if not sender.has_begun:
                 await _response(_STOPPING)(scope, receiver, sender)
 
-    def _refusal(self, scope: Scope) -> ApiError | None:
+    def _rejection(self, scope: Scope) -> ApiError | None:
         headers = dict(scope["headers"])
         length = headers.get(b"content-length", b"0")
         if not length.isdigit() or len(length) > 18 or int(length) > self._limits.body:
@@ -104,7 +104,7 @@ class Middleware:
 
 
 async def _to_strangers(token: Token, scope: Scope, receiver: _Receiver) -> Response:
-    """Answer who has not shown the token: people get a page to enter it, programs a sentence."""
+    """Answer a request without the token: people get the login page, programs an error."""
     path, is_post = scope["path"], scope["method"] == "POST"
     if path == f"{LOGIN}/style.css":
         return login_style()
@@ -116,8 +116,8 @@ async def _to_strangers(token: Token, scope: Scope, receiver: _Receiver) -> Resp
     return _response(not_shown())
 
 
-def _response(refusal: ApiError) -> Response:
-    return error_response(refusal.status_code, refusal.detail, refusal.details, refusal.headers)
+def _response(rejection: ApiError) -> Response:
+    return error_response(rejection.status_code, rejection.detail, rejection.details, rejection.headers)
 
 
 def host_of(header: str) -> str:
@@ -135,7 +135,7 @@ def host_of(header: str) -> str:
 
 
 class _Receiver:
-    """Reads a body, which may be neither too large nor too slow."""
+    """Reads a body within limits of size and time."""
 
     def __init__(self, receive: Receive, limits: Limits, deadline: float) -> None:
         self._receive = receive
@@ -165,14 +165,14 @@ class _Receiver:
         return message
 
     async def body(self, most: int) -> bytes:
-        """Return a whole body that may have only so many bytes; what comes after them is left out."""
+        """Return a whole body, truncated to at most ``most`` bytes."""
         pieces = []
         while not self._has_ended and self._n_bytes <= most:
             pieces.append((await self()).get("body", b""))
         return b"".join(pieces)[:most]
 
     async def drain(self) -> None:
-        """Take a little more of what is on its way: most clients read no answer before they have sent everything."""
+        """Read a little more of the body: most clients read no response before they have sent everything."""
         enough = self._n_bytes + _DRAINED_BODIES * self._limits.body
         try:
             async with asyncio.timeout(_DRAIN_SECONDS):
@@ -183,7 +183,7 @@ class _Receiver:
 
 
 class _Sender:
-    """Sends an answer, with the headers that all have; a reader who does not take it is left alone."""
+    """Sends a response with the common headers; gives up on clients that do not read it."""
 
     def __init__(self, scope: Scope, send: Send, deadline: float) -> None:
         self._is_data = scope["path"].startswith(("/api/", "/healthz"))

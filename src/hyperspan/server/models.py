@@ -1,4 +1,4 @@
-"""The models that are served, by name."""
+"""The served models, by name."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _BRIEF = (
 
 
 class Model:
-    """A recognizer that is served.
+    """A served recognizer.
 
     Parameters
     ----------
     name : str
     recognizer : Recognizer
-        With weights.
+        A trained recognizer.
 
     Attributes
     ----------
     turn : context manager
-        To be held while the recognizer is used: annotators of other packages take one sentence at a time.
+        A lock to hold while using the recognizer: annotators of other packages are not thread-safe.
     """
 
     def __init__(self, name: str, recognizer: Recognizer) -> None:
@@ -54,7 +54,7 @@ class Model:
         known = recognizer.summary()
         self.brief: dict[str, Any] = {
             "name": name,
-            **{key: known.get(key) for key in _BRIEF},  # not every scorer has features, or an encoder
+            **{key: known.get(key) for key in _BRIEF},  # not every scorer has features or an encoder
             "colours": {
                 type: {"number": number, "light": LIGHT[number], "dark": DARK[number]}
                 for type, number in zip(recognizer.types_, map(colours.index, recognizer.types_), strict=True)
@@ -65,7 +65,7 @@ class Model:
 
 
 class Models:
-    """All models that are served; the first is taken where none is named.
+    """All served models; the first is the default.
 
     Examples
     --------
@@ -85,12 +85,12 @@ class Models:
 
     @property
     def names(self) -> list[str]:
-        """The names, in the order in which the models were given."""
+        """The names, in the given order."""
         return list(self._models)
 
     @property
     def default(self) -> Model:
-        """The model that is taken where none is named."""
+        """The default model."""
         return next(iter(self))
 
     def named(self, name: str | None) -> Model:
@@ -99,7 +99,7 @@ class Models:
         Raises
         ------
         ApiError
-            With status 404, if there is none of that name.
+            With status 404, if there is no model of that name.
         """
         if name is None:
             return self.default

@@ -1,4 +1,4 @@
-"""What is found in sentences, and why, as plain data."""
+"""Predict and explain the mentions of sentences, as plain data."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from hyperspan.server.errors import ApiError
 from hyperspan.server.models import Model
 
 LOWEST_CANDIDATE = 0.02
-"""Candidates are at least so probable."""
+"""The minimum probability of a candidate."""
 
 MOST_REASONS = 12
-"""Features that are named for a mention that was asked for."""
+"""How many features are listed for a requested mention."""
 
 MOST_EXPLAINED = 100
-"""Mentions that are explained, the most probable ones: each takes a sweep over the sentence."""
+"""The maximum number of mentions to explain, the most probable first: each takes a pass over the sentence."""
 
 _SHOWN_EDGES = 0.02
 
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """How mentions are to be read."""
+    """How to decode mentions."""
 
     decode: str
     threshold: float
 
     @classmethod
     def of(cls, recognizer: Recognizer, decode: str | None, threshold: float | None) -> How:
-        """Return what was asked for, else what the model was trained for."""
+        """Return the requested settings, with those of the model as defaults."""
         return cls(decode or recognizer.decode, recognizer.threshold_ if threshold is None else threshold)
 
     def as_dict(self) -> dict[str, Any]:
@@ -47,7 +47,7 @@ class How:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was found in a sentence, and the candidates, if these were asked for."""
+    """The mentions of a sentence, and the candidates if requested."""
 
     found: Prediction
     candidates: tuple[Mention, ...] | None = None
@@ -56,8 +56,8 @@ class Answer:
 def find(model: Model, sentences: Sequence[Sentence], how: How, *, wants_candidates: bool = False) -> list[Answer]:
     """Find mentions in sentences.
 
-    Candidates are all mentions of at least `LOWEST_CANDIDATE`, the most probable first. A second look sees each
-    sentence by itself, so that it says the same of it in every answer.
+    Candidates are all mentions with a probability of at least `LOWEST_CANDIDATE`, the most probable first. A second
+    look sees each sentence by itself, so that its result is the same in every response.
     """
     recognizer = model.recognizer
     if recognizer.rescorer_ is not None:
@@ -83,7 +83,7 @@ def find(model: Model, sentences: Sequence[Sentence], how: How, *, wants_candida
 
 
 def _alone(sentence: Sentence) -> Sentence:
-    """Return a sentence that belongs to no document."""
+    """Return a sentence without a document."""
     return replace(sentence, doc="", offsets=None)
 
 
@@ -92,7 +92,7 @@ def _falling(mentions: Sequence[Mention]) -> tuple[Mention, ...]:
 
 
 def sentence_answer(sentence: Sentence, answer: Answer, gold: Sequence[Mention] | None = None) -> dict[str, Any]:
-    """Return a sentence with what was found in it as plain data."""
+    """Return a sentence with its mentions as plain data."""
     offsets = sentence.offsets
     data: dict[str, Any] = {}
     if offsets:
@@ -126,21 +126,21 @@ def _mention_answer(sentence: Sentence, mention: Mention) -> dict[str, Any]:
 
 
 def explanation_answer(model: Model, sentence: Sentence, how: How, type: str | None = None) -> dict[str, Any]:
-    """Explain what is found in a sentence, and draw the hypergraph of one type.
+    """Explain the mentions of a sentence, and draw the hypergraph of one type.
 
     Parameters
     ----------
     model : Model
     sentence : Sentence
-        If it has mentions, these are explained, and else those that are found.
+        If it has mentions, these are explained, otherwise the predicted ones.
     how : How
     type : str, optional
-        That of the mentions, or the type of which most are expected, if not given.
+        If not given, the type of the mentions, or the type with the most expected mentions.
 
     Raises
     ------
     ApiError
-        With status 422, if the model does not know the type, or cannot write a mention.
+        With status 422, if the model does not know the type, or cannot encode a mention.
     """
     recognizer = model.recognizer
     if type is not None and type not in recognizer.types_:
@@ -173,7 +173,7 @@ def _with_probs(recognizer: Recognizer, sentence: Sentence) -> list[Mention]:
     Raises
     ------
     ApiError
-        With status 422, if the model cannot write one: no probability then, and no reasons.
+        With status 422, if the model cannot encode one, so that there is no probability.
     """
     most = recognizer.structure_.max_components
     for mention in sentence.mentions:
@@ -182,7 +182,7 @@ def _with_probs(recognizer: Recognizer, sentence: Sentence) -> list[Mention]:
             raise ApiError(422, f"the model does not know the type {quoted(mention.type)}; it knows {known}")
         n_parts = len(mention.parts)
         if n_parts > most:
-            raise ApiError(422, f"the mention has {n_parts} parts; this model can only write mentions of up to {most}")
+            raise ApiError(422, f"the mention has {n_parts} parts; this model can only encode mentions of up to {most}")
         if recognizer.structure_.encode([mention], len(sentence)).left_out:
             sizes = ", ".join(f"{name} {size}" for name, size in recognizer.structure_.sizes.items())
             raise ApiError(422, f"the mention is too long for this model ({sizes})")
@@ -193,7 +193,7 @@ def _with_probs(recognizer: Recognizer, sentence: Sentence) -> list[Mention]:
 
 
 def expected_mentions(types: Sequence[str], candidates: Sequence[Mention]) -> dict[str, float]:
-    """Return how many mentions of each type are expected: the sum of the candidates' probabilities.
+    """Return the expected number of mentions of each type: the sum of the candidates' probabilities.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def expected_mentions(types: Sequence[str], candidates: Sequence[Mention]) -> di
 
 
 def hypergraph_of(explanation: Explanation, type: str) -> dict[str, Any]:
-    """Return the hypergraph of one type as plain data; tags, which all types share, as a whole."""
+    """Return the hypergraph of one type as plain data; for tags, which all types share, the whole."""
     structure, tokens = explanation.structure, explanation.sentence.tokens
     is_shown = structure.labels_of(type)
     data = hypergraph_data(

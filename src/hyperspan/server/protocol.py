@@ -1,4 +1,4 @@
-"""Connections: how many there may be, and how long one may take to say what it wants."""
+"""Connections: limit their number, and the time to send the headers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Any
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEADER_SECONDS = 10.0
-"""For all headers of a request to arrive, from the moment its connection is made or its first byte has come."""
+"""Seconds for all headers of a request to arrive, from the connection or its first byte."""
 
 _SPARE_FILES = 64
-"""Files that the process needs besides its connections."""
+"""File descriptors that the process needs besides its connections."""
 
 _FULL = (
     b'{"error": "there are too many connections; try again in a second", "details": []}',
@@ -21,7 +21,7 @@ _FULL = (
 
 
 def most_connections(wanted: int) -> int:
-    """Return how many connections there may be, so that the process never runs out of files."""
+    """Return how many connections are possible without running out of file descriptors."""
     if sys.platform == "win32":
         return wanted
     import resource
@@ -37,10 +37,10 @@ def most_connections(wanted: int) -> int:
 
 
 def protocol(limit: int) -> type[H11Protocol]:
-    """Return the class of connections of which there may be so many."""
+    """Return the class of connections, limited to this many."""
 
     class Connection(H11Protocol):
-        """One client: refused if there are too many, and closed if it does not come to the point."""
+        """One client: rejected if there are too many, and closed if it does not send its headers in time."""
 
         _waiting: asyncio.TimerHandle | None = None
 

@@ -1,4 +1,4 @@
-"""Run the application: a socket, a warm start, and a clean end."""
+"""Run the application: open a socket, warm up, and shut down cleanly."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 GRACE_SECONDS = 1
-"""How long requests that are under way may take to end when the server is stopped."""
+"""Seconds that running requests have to finish when the server stops."""
 
 _LOG_SECONDS = 60.0
 _MOST_MESSAGES = 100
 
 _BACKLOG = 100
-"""Connections that the system holds until they are taken; as many are tried at once."""
+"""Connections that the system queues until they are accepted."""
 
 _LOCAL_NAMES = ("localhost", "127.0.0.1", "::1")
 
 
 def open_socket(host: str = "127.0.0.1", port: int = 8765) -> socket.socket:
-    """Return a socket that is bound, so that a taken port is known before any work is done.
+    """Return a bound socket, so that a taken port is detected before any work is done.
 
     Parameters
     ----------
     host : str
         A name or address.
     port : int
-        0 takes any port that is free.
+        The port; 0 for any free port.
 
     Raises
     ------
@@ -75,13 +75,13 @@ def open_socket(host: str = "127.0.0.1", port: int = 8765) -> socket.socket:
 
 
 def address_of(opened: socket.socket) -> str:
-    """Return the address of a bound socket as a browser takes it."""
+    """Return the URL of a bound socket."""
     host, port = opened.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}/"
 
 
 def is_local(opened: socket.socket) -> bool:
-    """Say whether only this machine can reach a socket."""
+    """Return whether only this machine can reach a socket."""
     return ipaddress.ip_address(opened.getsockname()[0]).is_loopback
 
 
@@ -99,18 +99,18 @@ def serve(
     ----------
     models : mapping of str to Recognizer
     opened : socket
-        By `open_socket`. If only this machine can reach it, requests must name it so.
+        From `open_socket`. If only this machine can reach it, requests must use a local host name.
     limits : Limits, optional
     token : str, optional
-        What every request must show. Whoever can reach a socket without one can use the models.
+        The token that every request must present. Without one, anyone who can reach the socket can use the models.
     on_ready : callable, optional
-        Gets the address when the first request would be answered.
+        Called with the URL when the server is ready for requests.
     """
     names = {*_LOCAL_NAMES, opened.getsockname()[0]} if is_local(opened) else None
     limits = limits or Limits()
     shown = None if token is None else Token(token)
     app = create_app(models, limits=limits, hosts=names, token=shown)
-    asyncio.run(ask(app, "/api/predict", {"text": TEXT}, token))  # loads, compiles and forks before anybody asks
+    asyncio.run(ask(app, "/api/predict", {"text": TEXT}, token))  # loads, compiles and forks before the first request
     config = uvicorn.Config(
         app,
         http=protocol(most_connections(limits.connections)),
@@ -126,7 +126,7 @@ def serve(
 
 
 class _Server(uvicorn.Server):
-    """Says when it is ready."""
+    """A server that reports when it is ready."""
 
     def __init__(self, config: uvicorn.Config, on_ready: Callable[[], object]) -> None:
         super().__init__(config)
@@ -139,7 +139,7 @@ class _Server(uvicorn.Server):
 
 
 class _Once:
-    """Takes what goes wrong outside of any request: the same thing is logged once a minute, however often it comes."""
+    """Handles errors outside of any request: each is logged at most once a minute."""
 
     def __init__(self) -> None:
         self._last: dict[str, float] = {}
@@ -154,11 +154,11 @@ class _Once:
 
 @contextmanager
 def _ended_by_signals() -> Iterator[None]:
-    """Take the signals that uvicorn raises again after a clean end: it was asked for, and is no failure."""
+    """Catch the signals that uvicorn raises again after a clean shutdown, which is not a failure."""
     stopping = (signal.SIGINT, signal.SIGTERM)
     try:
         before = {number: signal.signal(number, lambda *_: None) for number in stopping}
-    except ValueError:  # not in the main thread: none arrive
+    except ValueError:  # outside the main thread there are no signals
         yield
         return
     try:
@@ -169,7 +169,7 @@ def _ended_by_signals() -> Iterator[None]:
 
 
 async def ask(app: ASGIApp, path: str, data: Any, token: str | None = None) -> int:
-    """Send one request to an application without any network, and return the status of its answer."""
+    """Send one request to an application without a network, and return the status of the response."""
     body: list[Message] = [{"type": "http.request", "body": orjson.dumps(data), "more_body": False}]
     statuses: list[int] = []
 

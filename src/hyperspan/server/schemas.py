@@ -1,4 +1,4 @@
-"""What requests and answers look like, as the OpenAPI page shows it."""
+"""The schemas of requests and responses, as shown on the OpenAPI page."""
 
 # No `from __future__ import annotations` here: pydantic reads the annotations.
 
@@ -13,16 +13,16 @@ from hyperspan.server.errors import ApiError
 
 def _known_decoder(name: str) -> str:
     if name not in DECODERS:
-        raise ValueError(f"{quoted(name)} is no decoder; expected one of {', '.join(map(repr, DECODERS))}")
+        raise ValueError(f"{quoted(name)} is not a decoder; expected one of {', '.join(map(repr, DECODERS))}")
     return name
 
 
 Decode = Annotated[str, AfterValidator(_known_decoder), WithJsonSchema({"type": "string", "enum": list(DECODERS)})]
-"""How mentions are read: a decoder by name."""
+"""The name of a decoder."""
 Format = Literal["brat", "jsonl", "svg", "html"]
 
 MOST = 100_000_000
-"""No offset is larger: it is far more than any body can hold."""
+"""The largest offset: far more than any body can hold."""
 
 Offset = Annotated[int, Field(ge=0, le=MOST)]
 Span = Annotated[list[Offset], Field(min_length=2, max_length=2)]
@@ -32,7 +32,7 @@ Probability = Annotated[float, Field(ge=0.0, le=1.0)]
 Threshold = Annotated[float, Field(gt=0.0, le=1.0)]
 
 MOST_GIVEN = 1_000
-"""Mentions that may be given for one sentence: no more are ever found in one."""
+"""The maximum number of mentions that may be given for one sentence: no more are ever predicted."""
 
 INPUTS = ("text", "tokens", "sentences")
 
@@ -50,7 +50,7 @@ class GivenMention(_Request):
 
 
 def _one_of(*names: str) -> dict[str, Any]:
-    """Say in JSON Schema that exactly one of some fields is given."""
+    """Return the JSON Schema for exactly one of several fields."""
     return {"oneOf": [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in names]}
 
 
@@ -61,8 +61,10 @@ class _Input(_Request):
     tokens: Tokens | None = Field(default=None, description="The words of one sentence.")
     sentences: list[Tokens] | None = Field(default=None, description="The words of several sentences.")
     model: str | None = Field(default=None, description="Which model; the first one if not given.")
-    decode: Decode | None = Field(default=None, description="How mentions are read; as the model was trained.")
-    threshold: Threshold | None = Field(default=None, description="As probable as a mention must be; as tuned.")
+    decode: Decode | None = Field(default=None, description="The decoder; that of the model if not given.")
+    threshold: Threshold | None = Field(
+        default=None, description="The minimum probability of a mention; the tuned one if not given."
+    )
 
 
 class PredictRequest(_Input):
@@ -73,22 +75,22 @@ class PredictRequest(_Input):
     )
 
     candidates: bool = Field(
-        default=False, description="Give every mention with a probability of 0.02 and more beside."
+        default=False, description="Also return every mention with a probability of at least 0.02."
     )
     skip_long: bool = Field(
         default=False,
-        description="Leave out sentences that are too long: they come back with 'skipped' and without mentions. "
-        "Otherwise the request is refused.",
+        description="Leave out sentences that are too long: they are returned with 'skipped' and without mentions. "
+        "Otherwise the request is an error.",
     )
     gold: list[GivenMention] | None = Field(
         default=None,
-        description="Known mentions, to be compared: character spans for a text, token spans for tokens; not with "
-        "sentences.",
+        description="Known mentions for comparison: character spans for a text, token spans for tokens; not "
+        "with sentences.",
     )
 
 
 class ExplainRequest(_Request):
-    """Explain what is found in one sentence."""
+    """Explain the mentions of one sentence."""
 
     model_config = ConfigDict(
         json_schema_extra=_one_of("text", "tokens") | {"examples": [{"text": "Left and right kidneys are enlarged."}]}
@@ -97,14 +99,17 @@ class ExplainRequest(_Request):
     text: str | None = Field(default=None, description="One sentence.")
     tokens: Tokens | None = Field(default=None, description="The words of one sentence.")
     model: str | None = Field(default=None, description="Which model; the first one if not given.")
-    decode: Decode | None = Field(default=None, description="How mentions are read; as the model was trained.")
-    threshold: Threshold | None = Field(default=None, description="As probable as a mention must be; as tuned.")
+    decode: Decode | None = Field(default=None, description="The decoder; that of the model if not given.")
+    threshold: Threshold | None = Field(
+        default=None, description="The minimum probability of a mention; the tuned one if not given."
+    )
     mention: GivenMention | None = Field(
         default=None,
-        description="Explain this mention alone, found or not: its type and its token spans.",
+        description="Explain only this mention, predicted or not: its type and its token spans.",
     )
     type: str | None = Field(
-        default=None, description="Whose hypergraph to draw; of which most mentions are expected, if not given."
+        default=None,
+        description="The type whose hypergraph to draw; if not given, the one with the most expected mentions.",
     )
 
 
@@ -118,13 +123,13 @@ class ExportRequest(_Input):
 
     format: Format
     mentions: list[Annotated[list[GivenMention], Field(max_length=MOST_GIVEN)]] | None = Field(
-        default=None, description="For each sentence its mentions, with token spans; they are predicted if not given."
+        default=None, description="The mentions of each sentence, with token spans; predicted if not given."
     )
     doc: Annotated[str, Field(max_length=200)] = Field(default="text", description="The name of the document.")
 
 
 class BratRequest(_Request):
-    """Read what brat wrote: a text and its annotations."""
+    """Read a text and its annotations in brat's format."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": "no fever", "ann": "T1\tFinding 3 8\tfever\n"}]})
 
@@ -133,7 +138,7 @@ class BratRequest(_Request):
 
 
 class TaggedMention(BaseModel):
-    """A mention as brat wants it from a tagger: its parts in characters, none over the end of a line."""
+    """A mention in the form that brat expects from a tagger: its parts in characters, none across a line end."""
 
     type: str
     offsets: list[tuple[int, int]]
@@ -141,21 +146,21 @@ class TaggedMention(BaseModel):
 
 
 class ErrorAnswer(BaseModel):
-    """What went wrong."""
+    """An error."""
 
-    error: str = Field(description="A sentence: what was seen, what was expected, what to do.")
-    details: list[str] = Field(description="One for each thing that is wrong.")
+    error: str = Field(description="A sentence: what was found, what was expected, what to do.")
+    details: list[str] = Field(description="One for each problem.")
 
 
 class HealthAnswer(BaseModel):
-    """The server is there, and has these models."""
+    """The server is running and has these models."""
 
     status: Literal["ok"]
     models: list[str]
 
 
 class Colour(BaseModel):
-    """The colour of a type: its number, and what it is on white and on black."""
+    """The colour of a type: its number, and its values on white and on black."""
 
     number: int
     light: str
@@ -163,7 +168,7 @@ class Colour(BaseModel):
 
 
 class ModelAnswer(BaseModel):
-    """What a model is."""
+    """A model."""
 
     name: str
     structure: str
@@ -173,9 +178,9 @@ class ModelAnswer(BaseModel):
     colours: dict[str, Colour]
     decode: Decode
     threshold: float
-    features: int | None = Field(description="How many the model knows; null where it has an encoder instead.")
+    features: int | None = Field(description="How many features the model has; null if it has an encoder instead.")
     weights: int | None
-    encoder: str | None = Field(description="What the encoder was called, if there is one.")
+    encoder: str | None = Field(description="The name of the encoder, if there is one.")
     parameters: int | None
     iterations: int
     annotator: str
@@ -183,14 +188,14 @@ class ModelAnswer(BaseModel):
 
 
 class ModelsAnswer(BaseModel):
-    """All models, and which one is taken if none is named."""
+    """All models, and the default one."""
 
     default: str
     models: list[ModelAnswer]
 
 
 class OneModelAnswer(ModelAnswer):
-    """All that is known of one model."""
+    """Everything about one model."""
 
     templates: list[list[str]] | None = None
     skipped_templates: list[str] | None = None
@@ -208,7 +213,7 @@ class MentionAnswer(BaseModel):
 
     type: str
     spans: list[Span] = Field(description="Half-open pairs of token indices in the sentence.")
-    characters: list[Span] | None = Field(description="The same as characters of the text.")
+    characters: list[Span] | None = Field(description="The same in character offsets of the text.")
     text: str
     prob: float | None
 
@@ -224,7 +229,7 @@ class GoldAnswer(BaseModel):
 
 
 class SentenceAnswer(BaseModel):
-    """A sentence with what was found in it."""
+    """A sentence with its mentions."""
 
     start: int | None = Field(default=None, description="Where it starts in the text, in Unicode characters.")
     end: int | None = None
@@ -235,35 +240,35 @@ class SentenceAnswer(BaseModel):
     candidates: list[MentionAnswer] | None = None
     gold: list[GoldAnswer] | None = None
     truncated: bool
-    skipped: str | None = Field(default=None, description="Why nothing was looked for, if the sentence was left out.")
+    skipped: str | None = Field(default=None, description="Why the sentence was left out, if it was.")
 
 
 class PredictAnswer(BaseModel):
-    """What was found."""
+    """The mentions found."""
 
     model: str
     decode: Decode
     threshold: float
-    findings: list[str] | None = Field(
-        default=None, description="What is wrong with the known mentions, if any were given."
-    )
-    truncated: bool = Field(description="Whether there was more than is listed.")
+    findings: list[str] | None = Field(default=None, description="Problems with the known mentions, if any were given.")
+    truncated: bool = Field(description="Whether there were more mentions than are listed.")
     sentences: list[SentenceAnswer]
 
 
 class Reason(BaseModel):
-    """A feature that speaks for a mention, or against it."""
+    """A feature that supports a mention or opposes it."""
 
     word: int
     feature: str
     in_words: str = Field(description="The feature in words, such as: the next word is ‘and’.")
-    is_bias: bool = Field(description="Whether it holds of every word, and so says nothing of these.")
-    amount: float = Field(description="How much it moves the log probability of the mention, or its log odds.")
-    look: int = Field(description="1: of a word, by log probability. 2: of the mention as a whole, by log odds.")
+    is_bias: bool = Field(description="Whether it holds for every word, and so says nothing about these.")
+    amount: float = Field(description="How much it changes the log probability of the mention, or its log odds.")
+    look: int = Field(
+        description="1: a feature of a word, by log probability. 2: a feature of the whole mention, by log odds."
+    )
 
 
 class Edge(BaseModel):
-    """An edge of the hypergraph: its score, and how often it is used on average."""
+    """An edge of the hypergraph: its score and its expected count."""
 
     word: int
     label: str
@@ -273,18 +278,18 @@ class Edge(BaseModel):
 
 
 class ExplainedMention(BaseModel):
-    """A mention and why it was found."""
+    """A mention and the reasons for it."""
 
     type: str
     spans: list[Span]
     text: str
     prob: float | None
-    edges: list[Edge] = Field(description="What it is made of: of segments its parts, gaps and end.")
+    edges: list[Edge] = Field(description="The edges of the mention; for segments, its parts, gaps and end.")
     reasons: list[Reason]
 
 
 class ExplainAnswer(BaseModel):
-    """What a model makes of a sentence."""
+    """The explanation of a model's prediction for a sentence."""
 
     model: str
     decode: Decode
@@ -294,8 +299,8 @@ class ExplainAnswer(BaseModel):
     log_partition: float
     edges: list[Edge]
     mentions: list[ExplainedMention]
-    truncated: bool = Field(description="Whether more was found than is explained.")
-    types: dict[str, float] = Field(description="How many mentions of each type are expected.")
+    truncated: bool = Field(description="Whether more mentions were found than are explained.")
+    types: dict[str, float] = Field(description="The expected number of mentions of each type.")
     type: str = Field(description="The type whose hypergraph is drawn.")
     hypergraph: str = Field(description="An SVG document.")
     hypergraph_data: dict[str, Any]
@@ -313,11 +318,11 @@ class BratAnswer(BaseModel):
 
     text: str
     gold: list[ReadMention]
-    findings: list[str] = Field(description="What is wrong with the annotations; such mentions are left out.")
+    findings: list[str] = Field(description="Problems with the annotations; mentions with problems are left out.")
 
 
 def check_input(given: PredictRequest | ExplainRequest | ExportRequest) -> None:
-    """Refuse a request with no input, or with several.
+    """Raise an error if a request has no input, or several.
 
     Raises
     ------

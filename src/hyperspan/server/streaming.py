@@ -1,4 +1,4 @@
-"""Answers that come line by line."""
+"""Responses that are streamed line by line."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ LINES = "application/x-ndjson"
 
 
 def wants_lines(request: Request) -> bool:
-    """Say whether an answer is asked for line by line."""
+    """Return whether a response should be streamed line by line."""
     return any(each.split(";")[0].strip().lower() == LINES for each in request.headers.get("accept", "").split(","))
 
 
 class Streamed(StreamingResponse):
-    """Lines of JSON; the place of the request is given back when they are sent, or when the reader is gone."""
+    """Lines of JSON; the slot of the request is freed when they are sent, or when the client disconnects."""
 
     def __init__(self, lines: AsyncIterator[bytes], slot: Slot) -> None:
         super().__init__(lines, media_type=LINES)

@@ -1,4 +1,4 @@
-"""What brat asks of a tagger: it sends a text, and adds what it is told to its annotations."""
+"""The tagger interface of brat, which sends a text and adds the returned mentions to its annotations."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _NO_TYPE = re.compile(r"\s+")
 
 
 def tagger_answer(text: str, sentences: Iterable[Sentence]) -> dict[str, dict[str, Any]]:
-    """Return the mentions of a text as brat wants them from a tagger.
+    """Return the mentions of a text in the form that brat expects from a tagger.
 
-    A part that goes over the end of a line becomes several, because brat's parts end there.
+    A part that crosses a line end is split, because brat's parts must not.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def tagger_answer(text: str, sentences: Iterable[Sentence]) -> dict[str, dict[st
 
 
 def _lines(text: str, part: Span) -> list[Span]:
-    """Cut a part at the ends of lines, and white space off both ends of each piece."""
+    """Split a part at line ends, and trim white space from each piece."""
     pieces = []
     for match in _LINE.finditer(text, *part):
         piece = match[0].strip()

@@ -1,6 +1,6 @@
-"""The pieces of work: functions that run in workers, and get the models that are served first.
+"""The pieces of work: functions that run in workers, with the served models as their first argument.
 
-What a later piece needs goes to the server and back as bytes: the server need not understand it.
+The data for later pieces goes to the server and back as opaque bytes.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from hyperspan.server.schemas import BratRequest, ExplainRequest, ExportRequest,
 from hyperspan.server.tagger import tagger_answer
 
 Piece = tuple[list[Sentence], list[tuple[Mention, ...]], list[str | None]]
-"""Some sentences, their known mentions or none at all, and why each is left out, if it is."""
+"""Sentences, their known mentions if any, and the reasons for those left out."""
 
 
 class Begun(NamedTuple):
-    """What is known of a request to find mentions after its first piece."""
+    """The state of a request to find mentions after its first piece."""
 
     n_sentences: int
     findings: list[str]
     lines: list[bytes]
     truncated: bool
     rest: list[bytes]
-    """The other pieces, each for `go_on`."""
+    """The remaining pieces, each for `go_on`."""
 
 
 def begin(models: Models, given: PredictRequest, how: How, limits: Limits) -> Begun:
-    """Read a request, and do the first piece: for most there is no other."""
+    """Read a request and process the first piece, which for most requests is the only one."""
     read = input_of(given, limits)
     pieces = [_piece(read, chosen) for chosen in read.pieces()]
     lines, truncated = _found(models, given.model, pieces[0], how, given.candidates) if pieces else ([], False)
@@ -50,13 +50,13 @@ def begin(models: Models, given: PredictRequest, how: How, limits: Limits) -> Be
 
 
 def _piece(read: Input, chosen: slice) -> Piece:
-    """Return some sentences, their known mentions if there are any, and why those that are left out are."""
+    """Return a range of sentences, their known mentions if any, and the reasons for those left out."""
     errors = [read.too_long.get(number) for number in range(chosen.start, chosen.stop)]
     return read.sentences[chosen], read.gold[chosen], errors
 
 
 def go_on(models: Models, name: str | None, piece: bytes, how: How, candidates: bool) -> tuple[list[bytes], bool]:
-    """Do one more piece; return a line of JSON for each sentence, and whether there was more than they list."""
+    """Process one more piece; return a line of JSON for each sentence, and whether mentions were truncated."""
     return _found(models, name, pickle.loads(piece), how, candidates)
 
 
@@ -80,7 +80,7 @@ def _found(
 
 
 def explained(models: Models, given: ExplainRequest, how: How, limits: Limits) -> bytes:
-    """Explain what is found in one sentence, as JSON."""
+    """Explain the mentions of one sentence, as JSON."""
     read = input_of(given, limits)
     if len(read.sentences) != 1:
         raise ApiError(422, f"the text has {len(read.sentences):,} sentences; expected one. Explain them one by one")
@@ -91,7 +91,7 @@ def explained(models: Models, given: ExplainRequest, how: How, limits: Limits) -
 
 
 def read_for_export(models: Models, given: ExportRequest, limits: Limits) -> tuple[list[bytes], bool]:
-    """Read what is to be exported; return its sentences in pieces, and whether they have their mentions."""
+    """Read an export request; return its sentences in pieces, and whether mentions were given."""
     read = input_of(given, limits)
     if given.mentions is None:
         return [pickle.dumps(read.sentences[piece], pickle.HIGHEST_PROTOCOL) for piece in read.pieces()], False
@@ -99,7 +99,7 @@ def read_for_export(models: Models, given: ExportRequest, limits: Limits) -> tup
 
 
 def find_for_export(models: Models, name: str | None, piece: bytes, how: How) -> bytes:
-    """Find the mentions of some sentences."""
+    """Find the mentions of a piece of sentences."""
     sentences = pickle.loads(piece)
     answers = find(models.named(name), sentences, how)
     found = [sentence.with_mentions(answer.found.mentions) for sentence, answer in zip(sentences, answers, strict=True)]
@@ -114,12 +114,12 @@ def exported(models: Models, given: ExportRequest, pieces: Sequence[bytes]) -> F
 
 
 def tagged(models: Models, text: str, pieces: Sequence[bytes]) -> bytes:
-    """Return mentions that were found as brat wants them from a tagger."""
+    """Return the found mentions in the form that brat expects from a tagger."""
     return as_json(tagger_answer(text, [sentence for piece in pieces for sentence in pickle.loads(piece)]))
 
 
 def read_brat(models: Models, given: BratRequest) -> bytes:
-    """Read a text and its annotations as brat writes them, as JSON."""
+    """Read a text and its annotations in brat's format; return JSON."""
     diagnostics = Diagnostics("skip")
     document = document_of("", given.text, given.ann, diagnostics)
     gold = [{"type": mention.type, "spans": mention.parts} for mention in document.mentions]

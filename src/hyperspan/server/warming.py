@@ -1,4 +1,4 @@
-"""Do once what requests ask for, before the first one comes."""
+"""Warm up: run every kind of request once before the first one arrives."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TEXT = "Left and right kidneys are enlarged, with blood in the stomach. No fever
 
 
 def warm_up(models: Iterable[Model]) -> None:
-    """Do once what requests ask for, so that the first one finds everything compiled and loaded."""
+    """Run every kind of request once, so that everything is compiled and loaded."""
     for model in models:
         _warm_up(model)
 
@@ -40,5 +40,5 @@ def _warm_up(model: Model) -> None:
                 sentence_answer(sentence, answer)
         explanation_answer(model, read.sentences[0], how)
     for format in ("svg", "html", "brat", "jsonl"):
-        with suppress(ApiError):  # brat does not hold every type
+        with suppress(ApiError):  # brat cannot hold every type
             export(format, read, sentences, model.recognizer.types_, "text")

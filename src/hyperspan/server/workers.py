@@ -1,11 +1,11 @@
-"""Processes that work for the server, each of which can be ended at any moment.
+"""Worker processes of the server, each of which can be terminated at any time.
 
-A thread cannot be stopped, a process can. One process is forked when the models are loaded and warm, and does nothing
-but fork others from itself: the *fork server*. It has no threads, so that forking is safe at any time, and a worker is
-there within milliseconds, with models and compiled code that it shares with all others.
+A thread cannot be stopped, but a process can. When the models are loaded and warm, one process is forked that only
+forks others from itself: the *fork server*. It has no threads, so forking is always safe, and a new worker is ready
+within milliseconds, sharing models and compiled code with all others.
 
-A worker sets an alarm before it begins, and the system ends it when the time is over, whatever it is doing. Should this
-process end, so does the fork server, and with it every worker.
+A worker sets an alarm before it starts, and the system terminates it when the time is over, whatever it is doing. If
+this process ends, so do the fork server and every worker.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from hyperspan.errors import HyperspanError
 from hyperspan.server.errors import ApiError
 
 CAN_FORK = hasattr(os, "fork") and hasattr(socket, "send_fds")
-"""Windows cannot: there, work is done in threads."""
+"""Windows cannot fork: there, work is done in threads."""
 
 _LENGTH = struct.Struct("<Q")
 _CHUNK = 1 << 20
 
 Reply = tuple[str, Any]
-"""``("result", value)``, or the kind of an error and what is known of it."""
+"""``("result", value)``, or the kind of an error and its data."""
 
 
 class WorkerDiedError(Exception):
-    """A worker ended before its work was done: its time was over, or something broke it."""
+    """A worker ended before its work was done: its time was over, or it crashed."""
 
 
 class ForkServer:
@@ -49,9 +49,9 @@ class ForkServer:
     Parameters
     ----------
     context : object
-        What every piece of work gets as its first argument; workers have it as it is when the first one is made.
+        The first argument of every piece of work; workers have it in the state at the first fork.
     memory : int
-        Bytes that a worker may take beyond what it begins with.
+        The maximum number of bytes that a worker may use beyond its initial memory.
     """
 
     def __init__(self, context: object, memory: int) -> None:
@@ -71,7 +71,7 @@ class ForkServer:
                 try:
                     socket.send_fds(self._control, [b"+"], [theirs.fileno()])
                     break
-                except OSError:  # somebody ended the fork server: make another
+                except OSError:  # the fork server was killed: start another
                     self.close()
         ours.setblocking(False)
         return Worker(ours)
@@ -79,7 +79,7 @@ class ForkServer:
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
         with warnings.catch_warnings():
-            # Other threads of this process may hold locks; the fork server takes none that they could hold.
+            # Other threads of this process may hold locks; the fork server must not need any of them.
             warnings.simplefilter("ignore", DeprecationWarning)
             process = os.fork()
         if process == 0:
@@ -89,7 +89,7 @@ class ForkServer:
         self._end = weakref.finalize(self, _end, process, ours, os.getpid())
 
     def close(self) -> None:
-        """End all workers at once."""
+        """Terminate all workers at once."""
         self._control = None
         if self._end is not None:
             self._end()
@@ -97,7 +97,7 @@ class ForkServer:
 
 
 def _end(process: int, control: socket.socket, owner: int) -> None:
-    if os.getpid() != owner:  # a process that was forked from this one has no say
+    if os.getpid() != owner:  # a forked child must not do this
         return
     control.close()
     with suppress(ProcessLookupError, PermissionError):
@@ -107,9 +107,9 @@ def _end(process: int, control: socket.socket, owner: int) -> None:
 
 
 def _serve_forks(control: socket.socket, context: object, memory: int) -> NoReturn:
-    """Fork a worker for every socket that is sent, until the other side is gone."""
+    """Fork a worker for every socket received, until the other side closes."""
     try:
-        os.setsid()  # not to be reached by Ctrl-C, and to be ended together with all workers
+        os.setsid()  # so that Ctrl-C does not reach it, and it can be killed together with all workers
     except OSError:
         os._exit(1)
     try:
@@ -135,9 +135,9 @@ def _serve_forks(control: socket.socket, context: object, memory: int) -> NoRetu
 
 
 def _let_go_of_files(kept: int) -> None:
-    """Let go of what the parent has open: a connection ends only when nobody has it open any more.
+    """Close the files that the parent has open: a connection ends only when no process has it open.
 
-    Objects that own them may still be here, so that their numbers must not be given to others.
+    Objects that own them may still exist, so their numbers must not be reused.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     for name in os.listdir("/dev/fd"):
@@ -149,7 +149,7 @@ def _let_go_of_files(kept: int) -> None:
 
 
 def _work(connection: socket.socket, context: object, memory: int) -> NoReturn:
-    """Do what is asked for, until the other side is gone."""
+    """Process requests until the other side closes."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
     _limit_memory(memory)
@@ -166,7 +166,7 @@ def _work(connection: socket.socket, context: object, memory: int) -> NoReturn:
 
 
 def _limit_memory(beyond: int) -> None:
-    """Bound the memory of this process, where the system says how much it has."""
+    """Limit the memory of this process, if the system reveals its current size."""
     try:
         import resource
 
@@ -211,27 +211,27 @@ def _write(stream: BufferedRWPair, reply: Reply) -> None:
 
 
 class Worker:
-    """A process that does one piece of work at a time, as this process sees it."""
+    """A handle to a process that does one piece of work at a time."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
 
     async def ask(self, seconds: float, work: Callable[..., Any], args: tuple[Any, ...]) -> Reply:
-        """Have a piece of work done within some seconds.
+        """Run a piece of work within a time limit.
 
         Parameters
         ----------
         seconds : float
-            After which the worker is ended.
+            The time after which the worker is terminated.
         work : callable
-            A function of a module; it gets the context, and then the arguments.
+            A module-level function of the context and the arguments.
         args : tuple
             Plain data.
 
         Raises
         ------
         WorkerDiedError
-            If no answer will come.
+            If the worker ended without a reply.
         """
         import asyncio
 
@@ -256,7 +256,7 @@ class Worker:
         return b"".join(pieces)
 
     def close(self) -> None:
-        """Let it go: it ends when it is done, or when its time is over."""
+        """Close the connection: the worker ends when it is done, or when its time is over."""
         self._connection.close()
 
     def __del__(self) -> None:

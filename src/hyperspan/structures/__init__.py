@@ -1,4 +1,4 @@
-"""What edges exist, and how mentions become edges and edges mentions.
+"""Structures: how sets of mentions are encoded as edges or tags, and decoded again.
 
 Examples
 --------
@@ -58,13 +58,13 @@ __all__ = [
 ]
 
 Factory = Callable[..., Structure]
-"""Makes a structure of types, the most parts of a mention, and its sizes by name, if it has such."""
+"""Makes a structure from the types, the most parts of a mention, and the structure's sizes by name, if it has any."""
 
 Sizes = Callable[[Iterable[Mention], float], dict[str, int]]
-"""Finds the sizes under which a share of the parts, and of the gaps, of mentions can be written."""
+"""Returns the sizes with which a share of the mentions' parts and gaps can be encoded."""
 
 COVERED = 0.999
-"""The share of the parts (and of the gaps) of training mentions that can be written: few outliers cost much time."""
+"""The share of the parts (and of the gaps) of training mentions to cover: a few outliers would cost much time."""
 
 STRUCTURES: dict[str, Factory] = {
     "hyperspan.Linear.v1": linear_structure,
@@ -73,14 +73,14 @@ STRUCTURES: dict[str, Factory] = {
     "hyperspan.Split.v1": split_structure,
     "hyperspan.Segments.v1": segments_structure,
 }
-"""Every structure by its full name; its short name, ``shared`` for ``hyperspan.Shared.v1``, is the newest one."""
+"""Every structure by its full name; a short name (``shared`` for ``hyperspan.Shared.v1``) means the newest version."""
 
 SIZES: dict[str, Sizes] = {"hyperspan.Segments.v1": segment_sizes}
-"""What finds the sizes of the structures that have such: how long parts and gaps can be."""
+"""For structures with sizes (how long parts and gaps can be): the functions that choose them."""
 
 
 def register_structure(name: str, factory: Factory, sizes: Sizes | None = None) -> None:
-    """Add a structure under its full name, such as ``mine.Pairs.v1``; users then call it ``pairs``."""
+    """Register a structure under its full name, such as ``mine.Pairs.v1``; its short name is then ``pairs``."""
     STRUCTURES[name] = factory
     if sizes is not None:
         SIZES[name] = sizes
@@ -103,18 +103,19 @@ def structure(
     Parameters
     ----------
     name : str
-        ``linear``, ``mention``, ``shared``, ``split`` or ``segments``, or a full name out of `STRUCTURES`.
+        ``linear``, ``mention``, ``shared``, ``split`` or ``segments``, or a full name from `STRUCTURES`.
     types : sequence of str
         The types of mentions, in the order of their labels.
     max_components : int
-        The most parts a mention can have, 1 to 5. ``mention`` holds contiguous mentions whatever is said here.
+        The most parts a mention can have, 1 to 5 (default 3). ``mention`` ignores it: it holds contiguous mentions
+        only.
     sizes : mapping of str to int, optional
-        For ``segments``: its ``longest_part`` and ``longest_gap``, as `sizes_for` finds them.
+        For ``segments``: its ``longest_part`` and ``longest_gap``, as `sizes_for` returns them.
 
     Raises
     ------
     StructureError
-        If there is no such structure or size, no type or one twice, or the number of parts is out of range.
+        If there is no such structure or size, types are missing or repeated, or the number of parts is out of range.
 
     Examples
     --------
@@ -132,15 +133,15 @@ def structure(
 
 
 def sizes_for(name: str, mentions: Iterable[Mention], covered: float = COVERED) -> dict[str, int]:
-    """Return the sizes that a structure needs for training mentions; empty where it has none.
+    """Return the sizes that a structure needs for training mentions; empty if it has no sizes.
 
     Parameters
     ----------
     name : str
-        Of the structure.
+        The name of the structure.
     mentions : iterable of Mention
     covered : float
-        The share of the parts, and of the gaps, that must not be too long.
+        The share of the parts, and of the gaps, that the sizes must cover.
 
     Examples
     --------
@@ -154,7 +155,7 @@ def sizes_for(name: str, mentions: Iterable[Mention], covered: float = COVERED) 
 
 
 def check_structure(name: str) -> str:
-    """Return the full name of a structure, or refuse one that there is not."""
+    """Return the full name of a structure, or raise an error if it does not exist."""
     short = _by_short_name()
     full = short.get(name, name)
     if full not in STRUCTURES:

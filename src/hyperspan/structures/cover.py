@@ -1,17 +1,17 @@
 """The smallest path cover: as few mentions as possible whose paths together use every link of an encoding.
 
-Among the smallest covers the one with the least Σ(words)² is wanted, then the first by `in_order_of_links`.
-Finding it is hard in general: when many paths run through common nodes in several rows, words so far and words to come
-must be matched into equal sums, which is numerical matching. Two facts make it easy in nearly all that annotators and
-models produce:
+Among the smallest covers, we want the one with the least Σ(words)², then the first by `in_order_of_links`. Finding it
+is hard in general: if many paths run through common nodes in several rows, the words before and after must be matched
+into equal sums, which is numerical matching. Two facts make it easy for nearly everything that annotators and models
+produce:
 
-- Connected pieces of an encoding are independent, and a path with a link of its own is in every cover.
-- Of two sets of equal size the first in order holds the first mention that is only in one of them. So order is a sum
-  too: mention number r of P counts −2^(P−r), and one integer per path says it all.
+- Connected components of an encoding are independent, and a path with a link of its own is in every cover.
+- Of two sets of equal size, the first in order contains the first mention that is in only one of them. So the order is
+  a sum too: mention number r of P counts −2^(P−r), and one integer per path is enough.
 
-What is left is searched, branch and bound, within a budget of `MOST_PATHS` and `MOST_STEPS`. Beyond it a minimum flow
-with at least one unit on every link is cut into paths, first in, first out: still a smallest cover, but perhaps not the
-best of them.
+Branch and bound searches the rest, within a budget of `MOST_PATHS` and `MOST_STEPS`. Beyond that, a minimum flow with
+at least one unit on every link is decomposed into paths, first in, first out: still a smallest cover, but perhaps not
+the best one.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from hyperspan.structures.paths import Children, Parts, paths
 from hyperspan.structures.staircase import END, STAY, STEP, Link, T, links_of
 
 MOST_PATHS = 200
-"""The search looks at pieces of an encoding with at most so many paths."""
+"""The search is limited to components of an encoding with at most this many paths."""
 
 MOST_STEPS = 5_000
-"""The search gives up after so many steps."""
+"""The search gives up after this many steps."""
 
 
 def smallest_cover(children: Children, starts: Sequence[int]) -> tuple[list[Parts], bool]:
-    """Return the best of the smallest covers of one connected piece, and whether it is certainly the best.
+    """Return the best of the smallest covers of one connected component, and whether it is certainly the best.
 
     Parameters
     ----------
     children : mapping of (word, node) to bits
         The edge of each node.
     starts : sequence of int
-        Words where T → B0, in order. Both as `hyperspan.structures.paths.connected` gives them.
+        The words where T → B0, in order. Both as `hyperspan.structures.paths.connected` returns them.
 
     Examples
     --------
-    Two heads, two bodies and one gap between them mean four mentions, two of which are enough:
+    Two heads and two bodies with one gap between them can mean four mentions, two of which are enough:
 
     >>> children = {(0, 0): STAY | STEP, (1, 0): STEP, (1, 1): STAY, (2, 1): STAY | STEP, (3, 1): STEP,
     ...             (3, 2): END, (4, 2): END}
@@ -65,10 +65,10 @@ def smallest_cover(children: Children, starts: Sequence[int]) -> tuple[list[Part
 
 
 def in_order_of_links(path: Parts) -> tuple[int, ...]:
-    """Return a key that puts paths in order: the earlier start first, then end < stay < gap at the first difference.
+    """Return a sort key for paths: the earlier start first, then end < stay < gap at the first difference.
 
-    To stay in a gap comes before leaving it. So of two mentions that share a gap the one that began first is the one
-    that goes on longer: beginnings and ends are paired from the inside out.
+    Staying in a gap comes before leaving it. So of two mentions that share a gap, the one that began first ends last:
+    beginnings and ends are paired from the inside out.
 
     Examples
     --------
@@ -80,7 +80,7 @@ def in_order_of_links(path: Parts) -> tuple[int, ...]:
 
 
 def _best_cover(found: list[Parts]) -> list[Parts] | None:
-    """Return the best cover by some of these paths, which are all of a piece; None if the search gives up."""
+    """Return the best cover by a subset of these paths, all those of a component; None if the search gives up."""
     rank = {path: place for place, path in enumerate(sorted(found, key=in_order_of_links), start=1)}
     by_cost = sorted(found, key=lambda path: (_n_words(path), rank[path]))
     users: dict[Link, int] = {}
@@ -94,7 +94,7 @@ def _best_cover(found: list[Parts]) -> list[Parts] | None:
     needed = {using for using in users.values() if not using & certain}
     needed = {using for using in needed if not any(other != using and other & using == other for other in needed)}
     squares = [_n_words(path) ** 2 for path in by_cost]
-    one_more = 1 + sum(squares)  # one path more is worse than any words
+    one_more = 1 + sum(squares)  # one more path is worse than any number of words
     costs = [
         (one_more + square << len(found)) - (1 << len(found) - rank[path])
         for path, square in zip(by_cost, squares, strict=True)
@@ -105,9 +105,9 @@ def _best_cover(found: list[Parts]) -> list[Parts] | None:
 
 
 class _Search:
-    """Branch and bound over the paths of one piece, which are numbered from the cheapest on; sets of paths are bits.
+    """Branch and bound over the paths of one component, numbered by increasing cost; sets of paths are bit masks.
 
-    ``costs`` says what each path counts, see the top of the module.
+    ``costs`` has the cost of each path; see the module's docstring.
     """
 
     def __init__(self, costs: list[int]) -> None:
@@ -117,7 +117,7 @@ class _Search:
         self.steps = 0
 
     def extend(self, chosen: int, cost: int, needed: list[int], allowed: int) -> None:
-        """Improve `best` by paths that are allowed, beside those chosen: one at least from each of the sets needed."""
+        """Improve `best` by adding allowed paths to the chosen ones: at least one from each of the needed sets."""
         if not needed:
             if cost < self.best_cost:
                 self.best, self.best_cost = chosen, cost
@@ -154,11 +154,11 @@ def _lowest(bits: int) -> int:
 
 
 def first_in_first_out(children: Children, starts: Sequence[int]) -> list[Parts]:
-    """Return a smallest cover: at every node the path that came to its row first ends first, or else leaves first."""
+    """Return a smallest cover: at every node, the path that reached its row first ends first, or leaves first."""
     flow = minimum_flow(children, starts)
     rows: dict[int, deque[tuple[int, Parts]]] = {}
     found: list[Parts] = []
-    for word, node in sorted(children, key=lambda at: (at[0], -at[1])):  # a step is seen a word later
+    for word, node in sorted(children, key=lambda at: (at[0], -at[1])):  # a step takes effect one word later
         row = rows.setdefault(node, deque())
         if node == 0:
             row.extend([(word, ())] * flow.get((word, T, STEP), 0))
@@ -177,7 +177,7 @@ def minimum_flow(children: Children, starts: Sequence[int]) -> dict[Link, int]:
     """Return how many paths use each link in some smallest cover; T → B0 is the link ``(word, -1, STEP)``.
 
     It is a linear program: at least 1 on every link, as much into every node as out of it, as little as possible out of
-    T. What goes through a network has whole numbers at every corner of the program, so the solution has, too.
+    T. All vertices of a network flow polytope are integral, so the solution is too.
     """
     from scipy.optimize import linprog
     from scipy.sparse import csr_array

@@ -1,4 +1,4 @@
-"""What decoding gives back: the mentions that an encoding is read as."""
+"""The result of decoding: the mentions that an encoding is read as."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from hyperspan.errors import StructureError
 from hyperspan.mentions import Mention, in_order
 
 MOST_MENTIONS = 1_000
-"""How many mentions of a sentence are given back unless the caller says otherwise; more sets ``truncated``."""
+"""The default limit on the mentions of a sentence; if there are more, ``truncated`` is set."""
 
 Reading = Literal["all", "enough"]
-"""Every mention that an encoding can mean, or as few as explain it."""
+"""Every mention that an encoding can mean, or as few mentions as explain it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +26,11 @@ class Decoded:
     mentions : tuple of Mention
         In order.
     truncated : bool
-        There were more than the limit, and some are missing.
+        Whether there were more than the limit, so that some are missing.
     is_exact : bool
-        The rule was carried out to the end. False only under ``enough``, for encodings so tangled that the best of the
-        smallest covers was not found within the budget of `hyperspan.structures.cover`; what is given back is a
-        smallest cover all the same.
+        Whether the result is exact. False only under ``enough``, for encodings so complex that the search did not find
+        the best of the smallest covers within the budget of `hyperspan.structures.cover`; the result is still a
+        smallest cover.
     """
 
     mentions: tuple[Mention, ...]
@@ -39,18 +39,18 @@ class Decoded:
 
     @classmethod
     def ordered(cls, mentions: Iterable[Mention], limit: int = MOST_MENTIONS) -> Decoded:
-        """Return mentions put in order, the first so many of them."""
+        """Sort mentions and return the first ``limit`` of them."""
         found = in_order(mentions)
         return cls(found[:limit], len(found) > limit)
 
     @classmethod
     def first(cls, mentions: Iterable[Mention], limit: int) -> Decoded:
-        """Return the first so many mentions, put in order."""
+        """Return the first ``limit`` mentions, sorted."""
         found = list(islice(mentions, limit + 1))
         return cls(in_order(found[:limit]), len(found) > limit)
 
 
 def check_limit(limit: int) -> None:
-    """Refuse a limit that leaves no room."""
+    """Raise an error if a limit is below 1."""
     if limit < 1:
         raise StructureError(f"limit is {limit}; expected at least 1 mention")

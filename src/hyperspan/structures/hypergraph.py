@@ -1,4 +1,4 @@
-"""The hypergraph structures: ``mention``, ``shared`` and ``split`` are staircases side by side."""
+"""The hypergraph structures ``mention``, ``shared`` and ``split``, made of independent staircases."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from hyperspan.structures.structure import (
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One staircase of one type, and where its labels begin among all labels."""
+    """One staircase of one type, and the first of its labels."""
 
     type: str
     staircase: Staircase
@@ -41,21 +41,21 @@ class Block:
 
 
 BlockEdges = tuple[Block, dict[Node, int], list[int]]
-"""One block of an encoding, taken apart: the children of every node in it, and the words where T starts."""
+"""One block of an encoding: the block, the children of every node in it, and the words where T starts."""
 
 
 @dataclass(frozen=True)
 class Hypergraph:
-    """A structure made of staircases: the same for every type, none of which interact.
+    """A structure made of staircases: the same ones for every type, without interaction.
 
     Parameters
     ----------
     name : str
-        What users call it.
+        The short name.
     types : tuple of str
         The types of mentions, in the order of their labels.
     staircases : tuple of Staircase
-        What each type has. A mention belongs to the first that holds it.
+        The staircases of each type. A mention belongs to the first one that can hold it.
 
     Examples
     --------
@@ -83,7 +83,7 @@ class Hypergraph:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """There are none."""
+        """Empty: there are no sizes."""
         return {}
 
     @property
@@ -127,18 +127,18 @@ class Hypergraph:
         }
 
     def label_name(self, label: int) -> str:
-        """Name a label: its type, the number of parts where staircases are split by it, and its edge."""
+        """Name a label: its type, the number of parts if staircases are split by it, and its edge."""
         block, _, _ = self.edge_of_label(label)
         parts = f" ({block.staircase.n_parts})" if block.staircase.exact else ""
         return f"{block.type}{parts} {block.staircase.label_name(label - block.first_label)}"
 
     def block_of(self, mention: Mention) -> Block | None:
-        """Return where a mention is written, or None if it has too many parts.
+        """Return the block that encodes a mention, or None if it has too many parts.
 
         Raises
         ------
         StructureError
-            If the type is not one of this structure's.
+            If the structure does not have the type.
         """
         check_type(mention, self.types)
         return next((block for block in self._blocks_by_type[mention.type] if block.staircase.holds(mention)), None)
@@ -148,11 +148,11 @@ class Hypergraph:
         return {type: [block for block in self.blocks if block.type == type] for type in self.types}
 
     def encode(self, mentions: Iterable[Mention], n_words: int) -> Encoded:
-        """Return the edges of a set of mentions; those with too many parts are left out and given back."""
+        """Return the edges of a set of mentions, and the mentions left out because they have too many parts."""
         return self._written(mentions, n_words, Staircase.encode)
 
     def unfold(self, mentions: Iterable[Mention], n_words: int) -> Encoded:
-        """Return the edges of the mentions' prefix trees, an edge once for every use: what ``mention-sets`` scores."""
+        """Return the edges of the mentions' prefix trees, each as often as it is used: what ``mention-sets`` scores."""
         return self._written(mentions, n_words, Staircase.unfold)
 
     def _written(
@@ -171,7 +171,7 @@ class Hypergraph:
         return Encoded(tuple(sorted(edges)), tuple(left_out))
 
     def by_block(self, mentions: Iterable[Mention], n_words: int) -> tuple[dict[int, list[Mention]], list[Mention]]:
-        """Return mentions by the first label of their block, and those with too many parts; all in order."""
+        """Return mentions by the first label of their block, and mentions with too many parts; all sorted."""
         held: dict[int, list[Mention]] = {}
         left_out: list[Mention] = []
         for mention in sorted(set(mentions)):
@@ -183,11 +183,11 @@ class Hypergraph:
     def decode(
         self, encoding: Encoding, reading: Reading, *, limit: int = MOST_MENTIONS, any_number: bool = False
     ) -> Decoded:
-        """Return every mention on some path of an encoding, or as few as use every link of it.
+        """Return every mention on some path of an encoding, or as few as use all its links.
 
         Under ``all`` this includes every mention that was encoded. Under ``enough`` it is a smallest set of mentions
-        whose paths together use every link: of several such sets the one with the least Σ(words)², then the first in
-        the order end < stay < gap at the first difference, see `hyperspan.structures.cover`.
+        whose paths together use every link: of several such sets, the one with the least Σ(words)², then the first in
+        the order end < stay < gap at the first difference. See `hyperspan.structures.cover`.
 
         Examples
         --------
@@ -204,7 +204,7 @@ class Hypergraph:
         return _all_of_blocks(blocks, limit) if reading == "all" else _enough_of_blocks(blocks, limit)
 
     def clamp(self, scores: NDArray[np.float64], mention: Mention, best: Encoding) -> NDArray[np.float64]:
-        """Return scores with -inf for edges that a sentence cannot have if it has a mention; ``best`` is not needed."""
+        """Return scores with -inf for edges that cannot occur together with a mention; ``best`` is ignored."""
         clamped = scores.copy()
         block = self.block_of(mention)
         if block is None:
@@ -240,21 +240,21 @@ class Hypergraph:
         return np.array([block.first_label + START for block in self.blocks], dtype=np.int64)
 
     def labels_of(self, type: str) -> NDArray[np.bool_]:
-        """Say which labels belong to the blocks of a type."""
+        """Return which labels belong to the blocks of a type, as a mask."""
         found = np.zeros(self.n_labels, dtype=np.bool_)
         for block in self.blocks:
             found[block.first_label : block.first_label + block.staircase.n_labels] = block.type == type
         return found
 
     def edges_of(self, encoding: Encoding) -> Iterator[BlockEdges]:
-        """Take an encoding apart: for each block the children of every node in it, and the words where T starts.
+        """Split an encoding into blocks: the children of every node in each, and the words where T starts.
 
-        Blocks without any mention, most of them as a rule, are passed over.
+        Blocks without mentions, usually most of them, are skipped.
 
         Raises
         ------
         StructureError
-            If a label is not one of this structure's.
+            If the structure does not have a label.
         """
         found: dict[int, BlockEdges] = {}
         nothing = {block.first_label + NO_START for block in self.blocks}
@@ -272,7 +272,7 @@ class Hypergraph:
 
 
 def _all_of_blocks(blocks: Iterable[BlockEdges], limit: int) -> Decoded:
-    """Return every mention that an encoding can mean: the first ones."""
+    """Return every mention that an encoding can mean, up to the limit."""
     streams = []
     for block, children, starts in blocks:
         connected(children, starts)

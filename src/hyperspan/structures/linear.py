@@ -1,8 +1,8 @@
-"""The linear chain: one tag a word, after Tang et al. 2013.
+"""The linear-chain structure: one tag per word, after Tang et al. 2013.
 
-A word covered by two or more mentions is *head* (BH, IH). A word covered by exactly one is *body* (BD, ID) when that
-mention has several parts, else *contiguous* (B, I). Which body belongs to which head is not written down, so tags may
-lose mentions; see `hyperspan.structures.linear_decoding`.
+A word covered by two or more mentions is *head* (BH, IH). A word covered by exactly one mention is *body* (BD, ID) if
+that mention has several parts, and otherwise *contiguous* (B, I). Tags do not say which body belongs to which head, so
+mentions may be lost; see `hyperspan.structures.linear_decoding`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _OFFSET: dict[tuple[Kind, bool], int] = {
 
 @dataclass(frozen=True, slots=True)
 class TagMeaning:
-    """What a tag says of its word: the type, the kind of component, and whether the component begins there."""
+    """What a tag says about its word: the type, the kind of component, and whether the component begins there."""
 
     type: str
     kind: Kind
@@ -54,16 +54,16 @@ class TagMeaning:
 
 @dataclass(frozen=True)
 class Linear:
-    """The tags O B I BD ID BH IH; with several types every tag but O carries its type: ``BD-Finding``.
+    """The tags O B I BD ID BH IH. With several types, every tag but O carries its type: ``BD-Finding``.
 
     Parameters
     ----------
     types : tuple of str
         The types of mentions, in the order of their tags.
     max_components : int
-        Mentions with more parts are left out, and decoding combines at most so many components.
+        Mentions with more parts are left out, and decoding combines at most this many components.
     name : str
-        What users call it.
+        The short name.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Linear:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """There are none."""
+        """Empty: there are no sizes."""
         return {}
 
     @cached_property
@@ -122,9 +122,9 @@ class Linear:
     def encode(self, mentions: Iterable[Mention], n_words: int) -> Encoded:
         """Return the tags of a set of mentions.
 
-        Left out and given back are mentions with too many parts, and overlaps between different types, which tags
-        cannot write: mentions are kept longest first, then leftmost, then by type name, and one that shares a word
-        with a kept mention of another type is left out.
+        Mentions with too many parts are left out, and so are overlaps between different types, which tags cannot
+        encode: mentions are taken longest first, then leftmost, then by type name, and one that shares a word with an
+        earlier mention of another type is left out. The result includes the mentions left out.
         """
         covering: list[list[Mention]] = [[] for _ in range(n_words)]
         left_out = []
@@ -147,14 +147,14 @@ class Linear:
     def decode(
         self, encoding: Encoding, reading: Reading, *, limit: int = MOST_MENTIONS, any_number: bool = False
     ) -> Decoded:
-        """Return the mentions that tags are read as: see `hyperspan.structures.linear_decoding`."""
+        """Return the mentions that tags are read as. See `hyperspan.structures.linear_decoding`."""
         check_limit(limit)
         if reading == "enough":
             return Decoded.first(enough_readings(self, encoding), limit)
         return Decoded.first(all_readings(self, encoding, None if any_number else self.max_components), limit)
 
     def clamp(self, scores: NDArray[np.float64], mention: Mention, best: Encoding) -> NDArray[np.float64]:
-        """Return scores with -inf for other tags than the best at the words of a mention."""
+        """Return scores with -inf for all tags but the best one at each word of a mention."""
         clamped, tags = scores.copy(), dict(best)
         for word in mention.words():
             clamped[word, np.arange(scores.shape[1]) != tags[word]] = -np.inf
@@ -167,16 +167,16 @@ class Linear:
 
     @cached_property
     def weightless_labels(self) -> NDArray[np.bool_]:
-        """All tags have weights."""
+        """None: all tags have weights."""
         return np.zeros(self.n_labels, dtype=np.bool_)
 
     @cached_property
     def start_labels(self) -> NDArray[np.int64]:
-        """No tag says just that a mention starts."""
+        """None: no tag means only that a mention starts."""
         return np.empty(0, dtype=np.int64)
 
     def labels_of(self, type: str) -> NDArray[np.bool_]:
-        """Tags exclude one another whatever their type, so all of them have to do with each."""
+        """All labels: tags exclude one another whatever their type, so all of them concern every type."""
         return np.ones(self.n_labels, dtype=np.bool_)
 
     def _label(self, here: Sequence[Mention], before: Sequence[Mention]) -> int:

@@ -1,8 +1,8 @@
-"""From tags to mentions. Any sequence of tags can be read, also one that no set of mentions is encoded as.
+"""Decode tags to mentions. Any sequence of tags can be read, even one that encodes no set of mentions.
 
-The tags are cut into *components*: runs of adjacent words of one type and one kind (contiguous, body, head). A B form
-starts a new one, and so does a change of kind or type. Components of different types never meet in a mention, and a
-component is taken whole or not at all.
+The tags are cut into *components*: runs of adjacent words of one type and one kind (contiguous, body, head). A B tag
+starts a new component, and so does a change of kind or type. A mention never combines components of different types,
+and contains a component completely or not at all.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ def components(structure: Linear, encoding: Encoding) -> list[Component]:
 
 
 def all_readings(structure: Linear, encoding: Encoding, most_components: int | None) -> Iterator[Mention]:
-    """Yield every mention that the tags can mean, each once: runs first, then combinations, the small ones first.
+    """Yield every mention that the tags can mean, each once: runs first, then combinations, small ones first.
 
-    - Every run of adjacent contiguous and head components, also of just one, whose contiguous members after the first
-      are in the I form. So every head is a mention.
+    - Every run of one or more adjacent contiguous and head components whose contiguous members after the first begin
+      with an I tag. So every head is a mention.
     - Every combination of two or more body and head components, up to ``most_components`` (None: any number), that
       leaves a gap. Adjacent ones join into one part.
     """
@@ -97,17 +97,17 @@ def all_readings(structure: Linear, encoding: Encoding, most_components: int | N
 def enough_readings(structure: Linear, encoding: Encoding, *, left_first: bool = False) -> Iterator[Mention]:
     """Yield the mentions of one plausible reading, each once; all of them are among `all_readings`.
 
-    - Heads come from left to right. Each forms at most two mentions with unused bodies: one with the nearest on its
-      left, then one with the nearest on its right; where a side has none, both come from the other. If one body then
-      remains, the head takes it too: a third mention.
+    - Heads are processed from left to right. Each forms at most two mentions with unused bodies: one with the nearest
+      on its left, then one with the nearest on its right; if one side has none, both come from the other. If only one
+      body then remains, the head takes it too, as a third mention.
     - Remaining bodies pair up from left to right, each with the next one, the last three together. A lone body is
       dropped.
     - Contiguous components join adjacent heads: each longest run, as `all_readings` has them, is a mention if a
       contiguous component is in it.
-    - A head left without any mention stands alone.
+    - A head without any mention is a mention by itself.
 
-    Body means part of a mention with a gap, so an adjacent body is passed over in favour of the next, and no more
-    bodies come together than ``max_components``.
+    A body is part of a mention with a gap, so an adjacent body is skipped in favour of the next, and no more than
+    ``max_components`` bodies are combined.
 
     The paper takes bodies "starting from the closest ones from its left", which can also mean that a head takes both
     from its left as long as there are any: that is ``left_first``. On Chia and PGxCorpus the two readings differ in one
@@ -135,9 +135,9 @@ def enough_readings(structure: Linear, encoding: Encoding, *, left_first: bool =
 
 
 def _bodies_of(head: Component, bodies: list[Component], left_first: bool) -> list[Component]:
-    """Take the bodies of a head out of those that are unused, which are in order."""
+    """Remove the bodies of a head from the unused ones, which are sorted, and return them."""
     middle = bisect_left(bodies, head.start, key=_start)
-    # Three on either side hold the two nearest, whether or not the first of them touches the head.
+    # Three on either side include the two nearest, whether or not the first of them touches the head.
     left = [body for body in reversed(bodies[max(0, middle - 3) : middle]) if body.end < head.start]
     right = [body for body in bodies[middle : middle + 3] if body.start > head.end]
     taken = ([*left, *right] if left_first else [*left[:1], *right, *left[1:]])[:2]
@@ -149,7 +149,7 @@ def _bodies_of(head: Component, bodies: list[Component], left_first: bool) -> li
 
 
 def _groups(bodies: Sequence[Component], max_components: int) -> Iterator[list[Component]]:
-    """Pair up bodies from left to right, the last three together; what cannot leave a gap is dropped."""
+    """Pair up bodies from left to right, the last three together; groups without a gap are dropped."""
     waiting = list(reversed(bodies))
     while len(waiting) > 1:
         if len(waiting) == 3 and max_components >= 3:

@@ -9,17 +9,17 @@ from hyperspan.mentions import Span
 from hyperspan.structures.staircase import END, STAY, STEP, node_name
 
 Node = tuple[int, int]
-"""A word and a B or O node of it."""
+"""A word and one of its B or O nodes."""
 
 Parts = tuple[Span, ...]
-"""A path, written as the parts of its mention."""
+"""A path, given as the parts of its mention."""
 
 Children = Mapping[Node, int]
-"""The edge of every node in an encoding, as bits."""
+"""The edge of every node in an encoding, as a bit mask."""
 
 
 def paths(children: Children, starts: Sequence[int]) -> Iterator[Parts]:
-    """Yield every path that starts at one of these words, in the order of mentions.
+    """Yield every path that starts at one of the given words, in the order of mentions.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ def paths(children: Children, starts: Sequence[int]) -> Iterator[Parts]:
 
 
 def connected(children: Children, starts: Sequence[int]) -> list[tuple[Children, Sequence[int]]]:
-    """Cut an encoding into pieces whose paths have nodes in common, directly or through other paths.
+    """Split an encoding into connected components, whose paths share nodes directly or through other paths.
 
     Raises
     ------
     StructureError
-        If a path leads to a node without an edge, or a node with an edge lies on no path: no set of mentions is
-        encoded so.
+        If a path leads to a node without an edge, or a node with an edge lies on no path: no set of mentions has such
+        an encoding.
     """
     group_of: dict[Node, int] = {}
     same_as = list(range(len(starts)))

@@ -1,14 +1,14 @@
-"""Segments: whole parts, the gaps between them, and where mentions end; the paper's semi-Markov extension.
+"""Segments: whole parts, the gaps between them, and the ends of mentions; the paper's semi-Markov extension.
 
-A set of mentions is written as the prefix tree of their part sequences: mentions that begin with the same parts share
-them. Every set of mentions is written in one way only, so nothing is ambiguous.
+A set of mentions is encoded as the prefix tree of their part sequences: mentions that begin with the same parts share
+them. Every set of mentions has exactly one encoding, so nothing is ambiguous.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,10 +21,13 @@ from hyperspan.structures.decoding import MOST_MENTIONS, Decoded, Reading, check
 from hyperspan.structures.structure import Encoded, Encoding, check_end, check_max_components, check_type, check_types
 
 PART, GAP, END = range(3)
-"""What a label is about."""
+"""The kinds of labels."""
 
 LONGEST_PART = LONGEST_GAP = 20
-"""Words, where nobody says how long a part or gap can be: training data do, as a rule."""
+"""The default maximum lengths in words; training normally takes them from the data."""
+
+MOST_WORDS = 10_000
+"""The greatest maximum length that is allowed: there are labels for every length."""
 
 
 class SegmentBlock(NamedTuple):
@@ -36,7 +39,7 @@ class SegmentBlock(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """What a label says, or what many labels say: then every field is an array.
+    """The meaning of a label, or of many: then every field is an array.
 
     Attributes
     ----------
@@ -44,9 +47,9 @@ class Segment(NamedTuple):
     what : int
         `PART`, `GAP` or `END`.
     level : int
-        Which part of the mention it is, counted from 0; for a gap and an end, the part before it.
+        The number of the part in its mention, counted from 0; for a gap or an end, that of the part before it.
     length : int
-        In words; 0 for an end.
+        The number of words; 0 for an end.
     """
 
     type_id: Any
@@ -59,14 +62,14 @@ class Segment(NamedTuple):
 class Segments:
     """Scores of whole parts, gaps and ends.
 
-    The labels of a type, in this order, each at one word:
+    Each label is at one word. The labels of a type are, in this order:
 
     - a part of this level and length begins at the word: ``level * longest_part + length - 1``
     - a gap of this length follows the part of this level that ends at the word, and a further part follows the gap
-    - a mention ends with the part of this level that ends at the word, although it could go on; the last level has no
-      such label, since nothing goes on there
+    - a mention ends with the part of this level that ends at the word, although it could continue; the last level has
+      no such label, since nothing can follow it
 
-    Levels count from 0. `part_label`, `gap_label`, `end_label` and `segment_of` go from one to the other.
+    Levels count from 0. `part_label`, `gap_label`, `end_label` and `segment_of` convert between labels and segments.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ class Segments:
     max_components : int
         The most parts a mention can have.
     longest_part, longest_gap : int
-        In words. Mentions that have longer ones are left out.
+        The maximum number of words. Mentions with longer parts or gaps are left out.
 
     Examples
     --------
@@ -107,12 +110,12 @@ class Segments:
         check_types(self.types)
         check_max_components(self.max_components)
         for name, length in self.sizes.items():
-            if length < 1:
-                raise StructureError(f"{name} is {length}; expected at least 1 word")
+            if not 1 <= length <= MOST_WORDS:
+                raise StructureError(f"{name} is {length}; expected 1 to {MOST_WORDS:,} words")
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How long parts and gaps can be."""
+        """The maximum lengths of parts and gaps."""
         return {"longest_part": self.longest_part, "longest_gap": self.longest_gap}
 
     # Labels
@@ -129,12 +132,12 @@ class Segments:
 
     @property
     def labels_per_type(self) -> int:
-        """How many labels each type has."""
+        """The number of labels of each type."""
         return self.first_end_label + self.max_components - 1
 
     @property
     def n_labels(self) -> int:
-        """How many labels there are: the width of a score array."""
+        """The number of labels: the width of a score array."""
         return len(self.types) * self.labels_per_type
 
     @cached_property
@@ -144,7 +147,7 @@ class Segments:
         return tuple(SegmentBlock(type, number * n_labels, n_labels) for number, type in enumerate(self.types))
 
     def part_label(self, type_id: Any, level: Any, length: Any) -> Any:
-        """Return the label of a part, or of many: each argument is a number or an array."""
+        """Return the label of a part, or of many parts: each argument is a number or an array."""
         return type_id * self.labels_per_type + level * self.longest_part + length - 1
 
     def gap_label(self, type_id: Any, level: Any, length: Any) -> Any:
@@ -156,7 +159,7 @@ class Segments:
         return type_id * self.labels_per_type + self.first_end_label + level
 
     def segment_of(self, label: Any) -> Segment:
-        """Return what a label says, or what each label of an array says."""
+        """Return the meaning of a label, or of each label of an array."""
         type_id, of_type = np.divmod(label, self.labels_per_type)
         in_gaps, in_ends = of_type - self.first_gap_label, of_type - self.first_end_label
         what = np.where(in_ends >= 0, END, np.where(in_gaps >= 0, GAP, PART))
@@ -167,7 +170,7 @@ class Segments:
         return Segment(type_id, what, level, length)
 
     def label_name(self, label: int) -> str:
-        """Name a label: its type, what it is about, and its length.
+        """Name a label: its type, kind and length.
 
         Raises
         ------
@@ -205,13 +208,36 @@ class Segments:
         return labels
 
     def labels_of(self, type: str) -> NDArray[np.bool_]:
-        """Say which labels belong to a type."""
+        """Return which labels belong to a type."""
         return np.repeat(np.array(self.types) == type, self.labels_per_type)
+
+    # Some of the types; types do not interact
+
+    def of_types(self, types: slice) -> Segments:
+        """Return the structure of some consecutive types."""
+        return self if len(self.types[types]) == len(self.types) else replace(self, types=self.types[types])
+
+    def labels_of_types(self, types: slice) -> slice:
+        """Return the labels of some consecutive types."""
+        return slice(types.start * self.labels_per_type, types.stop * self.labels_per_type)
+
+    def groups_of_types(self, n_words: int, most_scores: int) -> Iterator[slice]:
+        """Split the types into groups that have at most ``most_scores`` scores, unless one type has more.
+
+        Examples
+        --------
+        >>> structure = Segments(("A", "B", "C"), max_components=2, longest_part=3, longest_gap=3)
+        >>> structure.labels_per_type, list(structure.groups_of_types(100, most_scores=2_000))
+        (10, [slice(0, 2, None), slice(2, 3, None)])
+        """
+        at_once = max(1, most_scores // max(1, n_words * self.labels_per_type))
+        for first in range(0, len(self.types), at_once):
+            yield slice(first, min(first + at_once, len(self.types)))
 
     # From mentions to edges and back
 
     def holds(self, mention: Mention) -> bool:
-        """Say whether a mention can be written: neither too many parts, nor any that is too long, nor such a gap."""
+        """Return whether a mention can be encoded: it has not too many parts, and no part or gap is too long."""
         check_type(mention, self.types)
         longest_part, longest_gap = longest_of([mention])
         return (
@@ -221,7 +247,7 @@ class Segments:
         )
 
     def encode(self, mentions: Iterable[Mention], n_words: int) -> Encoded:
-        """Return the edges of the prefix tree of each type, depth first: an edge stands once for every use."""
+        """Return the edges of the prefix tree of each type, depth first; an edge occurs once for every use."""
         edges: list[tuple[int, int]] = []
         left_out: list[Mention] = []
         type_ids = {type: number for number, type in enumerate(self.types)}
@@ -254,7 +280,7 @@ class Segments:
     def decode(
         self, encoding: Encoding, reading: Reading, *, limit: int = MOST_MENTIONS, any_number: bool = False
     ) -> Decoded:
-        """Return the mentions of a prefix tree: there is one reading, whatever is asked for."""
+        """Return the mentions of a prefix tree; every reading gives the same."""
         check_limit(limit)
         return Decoded.ordered(self._mentions(encoding), limit)
 
@@ -282,14 +308,14 @@ class Segments:
         return mentions
 
     def clamp(self, scores: NDArray[np.float64], mention: Mention, best: Encoding) -> NDArray[np.float64]:
-        """Return the same scores: having a mention excludes nothing, unless it cannot be written at all."""
+        """Return the same scores: a mention excludes no label, unless it cannot be encoded at all."""
         return scores.copy() if self.holds(mention) else np.full_like(scores, -np.inf)
 
 
 class _Path(NamedTuple):
-    """Where a reader of a prefix tree stands: the parts that lead there, where the next one must begin, if one must.
+    """The state of reading a prefix tree: the parts so far, and where the next one must begin, if one must.
 
-    ``is_finished`` says whether something follows every part so far.
+    ``is_finished`` says whether every part so far is followed by an end or a gap.
     """
 
     parts: list[Span]
@@ -297,7 +323,7 @@ class _Path(NamedTuple):
     is_finished: bool
 
     def leads_to(self, segment: Segment, word: int) -> bool:
-        """Say whether an edge can come next."""
+        """Return whether an edge can come next."""
         if segment.what == PART:
             if self.next_start is None and not self.is_finished:
                 return False
@@ -313,7 +339,7 @@ class _Path(NamedTuple):
         return self.parts[level][0] if level < len(self.parts) else None
 
     def extended(self, segment: Segment, word: int, max_components: int) -> tuple[_Path, bool]:
-        """Return where the reader stands after an edge, and whether a mention is complete there."""
+        """Return the state after an edge, and whether it completes a mention."""
         if segment.what == PART:
             is_last = segment.level == max_components - 1
             parts = [*self.parts[: segment.level], (word, word + segment.length)]
@@ -325,7 +351,7 @@ class _Path(NamedTuple):
 
 
 def longest_of(mentions: Iterable[Mention], covered: float = 1.0) -> tuple[int, int]:
-    """Return how many words parts and gaps need so that a share of each are not too long; at least one.
+    """Return the lengths in words that a share of the parts, and of the gaps, do not exceed; at least one.
 
     Examples
     --------
@@ -357,6 +383,6 @@ def segments_structure(
 
 
 def segment_sizes(mentions: Iterable[Mention], covered: float = 1.0) -> dict[str, int]:
-    """Return the sizes under which a share of the parts of mentions, and of their gaps, can be written."""
+    """Return the sizes that suffice for a share of the parts of mentions, and of their gaps, if they are allowed."""
     longest_part, longest_gap = longest_of(mentions, covered)
-    return {"longest_part": longest_part, "longest_gap": longest_gap}
+    return {"longest_part": min(longest_part, MOST_WORDS), "longest_gap": min(longest_gap, MOST_WORDS)}

@@ -1,12 +1,12 @@
-"""The staircase: which nodes and edges one type has in the hypergraph structures, and how mentions become edges.
+"""The staircase: the nodes and edges of one type in the hypergraph structures, and the encoding of mentions.
 
-For at most ``n_parts`` parts the nodes at a word are numbered v = 0 .. 2 * n_parts - 2. Even v = 2i is B_i, the word
-belongs to part i; odd v = 2i - 1 is O_i, the word lies in the gap before part i. A path climbs this staircase: at each
+For at most ``n_parts`` parts the nodes at a word are numbered v = 0 .. 2 * n_parts - 2. Even v = 2i is B_i: the word
+belongs to part i. Odd v = 2i - 1 is O_i: the word lies in the gap before part i. A path climbs this staircase: at each
 word a node may *stay* (the same node at the next word), *step* (node v + 1 at the next word) or *end* (X). An edge is a
-non-empty set of these three, so that one node can stand in the paths of several mentions. Before them all, T says
-whether a mention starts at this word.
+non-empty set of these three, so that one node can be on the paths of several mentions. In addition, T says whether a
+mention starts at this word.
 
-This table is the only place that says which edges exist. Encoding, sweeps, counting and drawing all read it.
+This table is the only place that defines which edges exist. Encoding, inference, counting and drawing all use it.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from functools import cached_property
 from hyperspan.mentions import Mention, Span
 
 STAY, STEP, END = 4, 2, 1
-"""The children of a node, as bits of an edge: the order of the resulting numbers is the paper's."""
+"""The children of a node, as bits of an edge. The resulting numbers are in the order of the paper."""
 
 NO_START, START = 0, 1
 """The labels of T's two edges: T → X and T → B_0."""
 
 T = -1
-"""The number of T as a node, one below B0: it steps to B0 or ends."""
+"""The node number of T, one below B0: it steps to B0 or ends."""
 
 Link = tuple[int, int, int]
 """A word, a node and one child (`STAY`, `STEP` or `END`)."""
@@ -57,14 +57,14 @@ def links_of(parts: Sequence[Span]) -> Iterator[Link]:
 class Staircase:
     """Nodes and edges of one type, for mentions of ``1 .. n_parts`` parts or of exactly ``n_parts``.
 
-    Labels number the edges of one staircase: first those of T, then the edges of each node in order, each by its bits.
+    Labels number the edges of one staircase: first those of T, then the edges of each node, ordered by their bits.
 
     Parameters
     ----------
     n_parts : int
         The most parts a mention can have.
     exact : bool
-        Every mention has exactly ``n_parts`` parts, so that only the last B may end.
+        Whether every mention has exactly ``n_parts`` parts, so that only the last B may end.
 
     Examples
     --------
@@ -93,7 +93,7 @@ class Staircase:
 
     @cached_property
     def edges(self) -> tuple[tuple[int, int], ...]:
-        """Every edge but those of T, as ``(node, children)``; edge i has label i + 2."""
+        """Every edge except those of T, as ``(node, children)``; edge i has label i + 2."""
         return tuple(
             (node, children)
             for node in range(self.n_nodes)
@@ -103,16 +103,16 @@ class Staircase:
 
     @cached_property
     def label_of(self) -> dict[tuple[int, int], int]:
-        """The label of an edge given as ``(node, children)``, also of T's."""
+        """The label of each edge given as ``(node, children)``, including those of T."""
         return {edge: label for label, edge in enumerate(((T, END), (T, STEP), *self.edges))}
 
     @property
     def n_labels(self) -> int:
-        """How many edges there are, those of T included."""
+        """How many edges there are, including those of T."""
         return len(self.edges) + 2
 
     def label_name(self, label: int) -> str:
-        """Name an edge: its parent, and its children with commas between them."""
+        """Name an edge: its parent, and its children separated by commas."""
         if label < 2:
             return "T→B0" if label == START else "T→X"
         node, children = self.edges[label - 2]
@@ -122,7 +122,7 @@ class Staircase:
         return f"{node_name(node)}→{','.join(names)}"
 
     def holds(self, mention: Mention) -> bool:
-        """Say whether a mention has a path here."""
+        """Return whether a mention has a path here."""
         n_parts = len(mention.parts)
         return n_parts == self.n_parts if self.exact else n_parts <= self.n_parts
 
@@ -133,7 +133,7 @@ class Staircase:
     def encode(self, mentions: Iterable[Mention], n_words: int) -> list[tuple[int, int]]:
         """Return the edges of a set of mentions, as ``(word, label)`` in order: the union of their paths.
 
-        T has an edge at every word; B and O nodes only where a path runs.
+        T has an edge at every word; B and O nodes have one only on a path.
         """
         children = {(word, T): END for word in range(n_words)}
         for mention in mentions:
@@ -143,9 +143,9 @@ class Staircase:
         return sorted((word, self.label_of[node, bits]) for (word, node), bits in children.items())
 
     def unfold(self, mentions: Collection[Mention], n_words: int) -> list[tuple[int, int]]:
-        """Return the edges of the prefix tree of a set of mentions: one for every use, so some may come repeatedly.
+        """Return the edges of the prefix tree of a set of mentions: one for every use, so edges may be repeated.
 
-        Two mentions share an edge only as long as their paths have been the same from the first word on.
+        Two mentions share an edge only while their paths have been the same since the first word.
         """
         starts = {mention.start for mention in mentions}
         branches: list[tuple[int, int, int]] = []

@@ -1,4 +1,4 @@
-"""From text to sentences of tokens, with character offsets kept exactly; and annotators."""
+"""Split text into sentences of words with exact offsets, and annotate words with parts of speech and lemmas."""
 
 from hyperspan.text.annotators import Annotator, annotator, installed_annotators
 from hyperspan.text.expansion import Expander, groups_of

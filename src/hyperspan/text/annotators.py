@@ -1,4 +1,4 @@
-"""Annotators: packages that give every token a part of speech and a lemma.
+"""Annotators: packages that give every word a part of speech and a lemma.
 
 ==============  ============  =================================================  ==========================
 name            columns       languages                                          package, licence
@@ -10,24 +10,21 @@ name            columns       languages                                         
 ``simplemma``   lemma         about fifty                                        simplemma, MIT
 ==============  ============  =================================================  ==========================
 
-Names are joined by ``+`` (``textblob+simplemma``): each fills the columns that those before it left open. A spaCy
-model is named after a colon (``spacy:en_core_web_md``). ``auto`` is the first of `AUTO` that is installed.
+Names can be joined by ``+`` (``textblob+simplemma``): each annotator fills the columns that the ones before it do not
+provide. A spaCy model is named after a colon (``spacy:en_core_web_md``). ``auto`` is the first of `AUTO` that is
+installed.
 
 The order of `AUTO` comes from the English training file of PARSEME (3,471 sentences, 53,200 tokens; universal tags,
-with proper nouns counted as nouns, auxiliaries as verbs, and likewise). Right, in percent:
+with proper nouns counted as nouns, auxiliaries as verbs, and so on). Accuracy in percent:
 
-====================  =====  ======  ================
-annotator             tags   lemmas  tokens a second
-====================  =====  ======  ================
-spacy (small model)   95.7   96.5    5,200
-hanta                 93.8   95.9    12,400
-textblob+simplemma    91.7   95.7    120,000
-lower-cased words     -      83.1
+====================  =====  ======  ================ annotator             tags   lemmas  tokens / second
+====================  =====  ======  ================ spacy (small model)   95.7   96.5    5,200 hanta
+93.8   95.9    12,400 textblob+simplemma    91.7   95.7    120,000 lower-cased words     -      83.1
 ====================  =====  ======  ================
 
-The order is provisional: what counts in the end is what tags do for finding mentions.
+The order is provisional: in the end it should depend on how much the tags help to find mentions.
 
-What a corpus brings itself in the columns ``pos`` and ``lemma`` is never replaced.
+The columns ``pos`` and ``lemma`` that a corpus already has are never replaced.
 """
 
 from __future__ import annotations
@@ -50,13 +47,13 @@ from hyperspan.text.marks import category_of, is_mark
 from hyperspan.text.tagsets import TO_UNIVERSAL
 
 Tagset = Literal["native", "universal"]
-"""Tags as a package gives them, or as the Universal Dependencies have them."""
+"""Tags as a package gives them, or the tags of Universal Dependencies."""
 
 AUTO = ("spacy", "hanta", "textblob+simplemma", "textblob", "simplemma")
 """What ``auto`` tries, the most accurate first."""
 
 LONGEST_WORD = 50
-"""Characters of a token that an annotator gets to see; some need quadratic time in the length of a word."""
+"""How many characters of a token an annotator sees; some take quadratic time in the length of a word."""
 
 _BATCH = 256
 _CACHED_WORDS = 200_000
@@ -66,14 +63,14 @@ Columns: TypeAlias = Mapping[str, Sequence[str]]
 
 
 class Annotator(ABC):
-    """Fills columns of sentences; made by `annotator`.
+    """Fills columns of sentences. Created by `annotator`.
 
     Attributes
     ----------
     name, version, language, tagset : str
-        What it is. ``version`` is that of the package; ``tagset`` names the tags it gives.
+        Its identity. ``version`` is the version of the package; ``tagset`` names the tags it assigns.
     columns : tuple of str
-        What it fills.
+        The columns that it fills.
     """
 
     name: str = "none"
@@ -84,12 +81,12 @@ class Annotator(ABC):
 
     @abstractmethod
     def columns_of(self, batch: Sequence[Sequence[str]]) -> Iterable[Columns]:
-        """Return the columns of each of several sentences, given as words."""
+        """Return the columns for each sentence of a batch, given as words."""
 
     def annotate(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        """Yield sentences with the columns that they lack; those they have are left as they are.
+        """Yield sentences with missing columns filled in; existing columns are not changed.
 
-        Sentences are taken in batches.
+        Sentences are processed in batches.
         """
         sentences = iter(sentences)
         while batch := list(islice(sentences, _BATCH)):
@@ -103,7 +100,7 @@ class Annotator(ABC):
                     yield replace(sentence, columns={**columns, **sentence.columns})
 
     def record(self) -> dict[str, Any]:
-        """Return what a model must note to be sure of getting the same annotations again."""
+        """Return what a model must store to get the same annotations again."""
         return {
             "name": self.name,
             "version": self.version,
@@ -122,19 +119,19 @@ def annotator(name: str = "auto", *, language: str = "en", tagset: Tagset = "nat
     Parameters
     ----------
     name : str
-        As in the table above, several joined by ``+``, or ``auto``.
+        A name from the table above, several joined by ``+``, or ``auto`` (the default).
     language : str
-        The code of the language that the text is in.
+        The language code of the text.
     tagset : {"native", "universal"}
-        Whether tags stay as the package gives them, or become those of the Universal Dependencies, which corpora such
-        as PARSEME bring along. Universal tags are coarser.
+        Whether to keep the tags that the package assigns, or convert them to those of Universal Dependencies, which
+        corpora such as PARSEME use. Universal tags are coarser.
 
     Raises
     ------
     MissingExtraError
         If the package is not installed.
     UsageError
-        If there is no such annotator, or it does not know the language.
+        If there is no such annotator, or it does not support the language.
 
     Examples
     --------
@@ -155,7 +152,7 @@ def annotator(name: str = "auto", *, language: str = "en", tagset: Tagset = "nat
 
 
 def check_named_by_file(name: str) -> None:
-    """Refuse an annotator that a file names and that is not an installed package: nobody asked for a folder.
+    """Raise an error if a file names an annotator that is not an installed package: a file may not choose a folder.
 
     Raises
     ------
@@ -167,14 +164,14 @@ def check_named_by_file(name: str) -> None:
     >>> check_named_by_file("spacy:/tmp/model")
     Traceback (most recent call last):
     ...
-    hyperspan.errors.UsageError: it names the annotator 'spacy:/tmp/model', which is no installed package; ...
+    hyperspan.errors.UsageError: it names the annotator 'spacy:/tmp/model', which is not an installed package; ...
     """
     for part in name.split("+"):
         _, colon, model = part.strip().partition(":")
         if colon and not _is_installed(model):
             raise UsageError(
-                f"it names the annotator {quoted(part)}, which is no installed package; a file may not choose a folder "
-                "of this machine. Install the spaCy model as a package, then train with its name"
+                f"it names the annotator {quoted(part)}, which is not an installed package; a file may not choose a "
+                "folder of this machine. Install the spaCy model as a package, then train with its name"
             )
 
 
@@ -221,7 +218,7 @@ class _Packaged(Annotator):
     """An annotator that needs a package."""
 
     package: ClassVar[str]
-    """What is imported, and under which name it is installed."""
+    """The module to import, and the package that provides it."""
     module: ClassVar[str]
     extra: ClassVar[str] = "annotators"
 
@@ -241,7 +238,7 @@ class _Packaged(Annotator):
     @classmethod
     @abstractmethod
     def knows(cls, language: str) -> bool:
-        """Say whether the package, which is installed, serves a language."""
+        """Return whether the package, which must be installed, supports a language."""
 
     def _check_language(self, expected: str) -> None:
         if not self.knows(self.language):
@@ -268,7 +265,7 @@ class _Packaged(Annotator):
 
 
 class _Several(Annotator):
-    """Annotators that work one after the other."""
+    """Several annotators, applied one after another."""
 
     def __init__(self, members: Sequence[Annotator]) -> None:
         self.members = tuple(members)
@@ -391,7 +388,7 @@ class _Spacy(_Packaged):
 
 
 class _Textblob(_Packaged):
-    """The lexicon-and-rules tagger that textblob has from the pattern library; it needs no downloads."""
+    """The lexicon- and rule-based tagger that textblob took from the pattern library; it needs no downloads."""
 
     name = "textblob"
     columns = ("pos",)
@@ -405,7 +402,7 @@ class _Textblob(_Packaged):
         self._set_tagset("penn")
         self._find_tags: Callable[[list[str]], list[list[str]]] = module.parser.find_tags
         with warnings.catch_warnings():
-            # textblob reads its lexicon at the first use, and leaves the file for the interpreter to close.
+            # textblob reads its lexicon on first use and never closes the file.
             warnings.simplefilter("ignore", ResourceWarning)
             self._find_tags(["a"])
 
@@ -451,7 +448,7 @@ _KINDS: dict[str, type[_Packaged]] = {kind.name: kind for kind in (_Hanta, _Spac
 
 
 def _shown(token: str) -> str:
-    """Return what an annotator gets to see: a name for a mark, the beginning of an enormous token."""
+    """Return what an annotator sees: a name in place of a mark, or the beginning of an enormous token."""
     if is_mark(token):
         return _STAND_INS.get(category_of(token), "Smith")
     return token[:LONGEST_WORD]
@@ -463,7 +460,7 @@ def _encodable(word: str) -> str:
 
 
 def _lemmas(tokens: Sequence[str], words: Sequence[str], lemmas: Iterable[str]) -> list[str]:
-    """Return lemmas, with the category for a mark and the token itself where only a part of it was shown."""
+    """Return lemmas, with the category for a mark, and the token itself if it was truncated."""
     return [
         (lemma or token) if word == token else category_of(token) if is_mark(token) else token
         for token, word, lemma in zip(tokens, words, lemmas, strict=True)

@@ -1,4 +1,4 @@
-"""What a mention stands for: its words without the gap, and the mentions that it shares a part with.
+"""Expand mentions to the phrases they stand for, and group mentions that share a part.
 
 "left and right kidneys" has two mentions, "left … kidneys" and "right kidneys". The first stands for the phrase *left
 kidneys*; the two are a group, since the part "kidneys" of the first lies within the second. In the singular they stand
@@ -19,14 +19,14 @@ from hyperspan.text.annotators import Annotator, annotator
 from hyperspan.text.pipeline import split_document
 
 _NOUNS = ("NOUN", "PROPN")
-"""How universal tags name nouns; all other tagsets that we know begin theirs with N."""
+"""The universal tags for nouns; in all other supported tagsets, tags for nouns begin with N."""
 
 
 def groups_of(mentions: Iterable[Mention]) -> list[tuple[Mention, ...]]:
     """Return the groups of mentions that share a part: the readings of a coordination.
 
-    Two mentions of one type share a part if a part of one lies within a part of the other, and neither has all words of
-    the other. A group is everything that hangs together in this way.
+    Two mentions of one type share a part if a part of one lies within a part of the other, and neither contains all
+    words of the other. Mentions that are linked in this way, directly or through others, form a group.
 
     Examples
     --------
@@ -73,17 +73,17 @@ def _lies_in(part: Span, parts: Sequence[Span]) -> bool:
 
 @dataclass(frozen=True)
 class Expander:
-    """Gives mentions the phrase they stand for, and a number to those of one group.
+    """Add to each mention the phrase it stands for and the number of its group.
 
     Parameters
     ----------
     singular : bool
-        Put a noun that several mentions of a group share into the singular, as a lemmatiser has it.
+        Put a noun that several mentions of a group share into the singular, with a lemmatiser.
 
     Raises
     ------
     MissingExtraError
-        If there is no lemmatiser, and ``singular`` asks for one.
+        If ``singular`` is true and no lemmatiser is installed.
 
     Examples
     --------
@@ -105,18 +105,18 @@ class Expander:
         return found
 
     def check(self) -> None:
-        """Look for the lemmatiser now, if one is needed."""
+        """Load the lemmatiser now, if one is needed."""
         if self.singular:
             self._lemmatiser  # noqa: B018
 
     def expand(self, unit: Unit) -> Unit:
-        """Return a sentence or document whose mentions carry ``expanded`` and, if they are in one, their ``group``."""
+        """Return a sentence or document whose mentions have the attribute ``expanded`` and, in a group, ``group``."""
         known = self.attributes_of(unit)
         mentions = [replace(each, attributes={**each.attributes, **known[each]}) for each in unit.mentions]
         return unit.with_mentions(mentions)
 
     def attributes_of(self, unit: Unit) -> dict[Mention, dict[str, Any]]:
-        """Return what `expand` adds to each mention."""
+        """Return the attributes that `expand` adds to each mention."""
         groups = groups_of(unit.mentions)
         number_of = {mention: number for number, group in enumerate(groups, 1) for mention in group}
         singulars = self._singulars(unit, groups) if self.singular and groups else {}
@@ -129,7 +129,7 @@ class Expander:
         }
 
     def _singulars(self, unit: Unit, groups: Iterable[Sequence[Mention]]) -> dict[Span, str]:
-        """Return the nouns that mentions of a group share and that have another form in the singular, by place."""
+        """Return the nouns that mentions of a group share and whose singular differs, by their position."""
         shared: set[int] = set()
         for group in groups:
             times = Counter(position for mention in group for position in mention.words())
@@ -149,7 +149,7 @@ class Expander:
 
 
 def _singular(sentence: Sentence, number: int) -> str:
-    """Return a noun as its lemma, with its first letter as it is; anything else unchanged."""
+    """Return a noun's lemma with its first letter unchanged; any other word as it is."""
     word, lemma = sentence.tokens[number], sentence.columns["lemma"][number]
     tags = sentence.columns.get("pos")
     is_noun = word.endswith("s") if tags is None else tags[number] in _NOUNS or tags[number].startswith("N")

@@ -1,4 +1,4 @@
-"""What the lines of a report are: blank, rule, heading, list item, table row, or prose."""
+"""Classify the lines of a report: blank, rule, heading, list item, table row or prose."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import Literal, NamedTuple
 Kind = Literal["blank", "rule", "heading", "item", "row", "prose"]
 
 LONGEST_HEADING = 60
-"""Characters a heading may have, without what follows it on its line."""
+"""The maximum number of characters in a heading, without the text that follows it on its line."""
 
 MOST_HEADING_WORDS = 8
-"""Words a heading may have."""
+"""The maximum number of words in a heading."""
 
 _RULE = re.compile(r"[\W_]{3,}")
 _ITEM = re.compile(
@@ -36,7 +36,7 @@ _LONGEST_LOOK = 400
 
 
 class Line(NamedTuple):
-    """One line: where its text begins and ends without white space at its edges, and what it is."""
+    """One line: where its text starts and ends without surrounding white space, and its kind."""
 
     start: int
     end: int
@@ -45,14 +45,14 @@ class Line(NamedTuple):
 
 
 def split_lines(text: str, known_headings: Mapping[str, str] | None = None) -> list[Line]:
-    """Return the lines of a text and what each of them is.
+    """Split a text into lines and classify each of them.
 
     Parameters
     ----------
     text : str
-        Any text; every line end that Python knows counts.
+        Any text, with any line ends that Python recognises.
     known_headings : mapping, optional
-        Titles in the form of `heading_key` that are headings wherever they stand alone on a line.
+        Titles, normalised by `heading_key`, that are headings whenever they are alone on a line.
 
     Examples
     --------
@@ -96,11 +96,11 @@ def _kind(content: str, *, after_blank: bool, known: Mapping[str, str]) -> Kind:
 
 
 def is_heading(content: str, *, after_blank: bool, known: Mapping[str, str]) -> bool:
-    """Say whether a line, stripped of white space, is a heading and nothing else.
+    """Return whether a line, stripped of white space, is a heading and nothing else.
 
-    It is when it is short and a known title; or ends in a colon; or follows a blank line and is written in capitals.
+    A short line is a heading if it is a known title, ends in a colon, or is in capitals after a blank line.
     """
-    # Most lines that are no headings end in a sign that no title has in it.
+    # Most other lines end in a character that no title contains.
     if len(content) > LONGEST_HEADING + 10 or content[-1:] in ".!?;":
         return False
     title = title_of(content)
@@ -117,7 +117,7 @@ def is_heading(content: str, *, after_blank: bool, known: Mapping[str, str]) -> 
 
 
 def title_of(content: str) -> str:
-    """Return a heading without its numbering, ornaments and colon; nothing if it cannot be one.
+    """Return a heading without its numbering, decoration and colon; empty if the line cannot be a heading.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _without_tail(title: str) -> str:
 
 
 def heading_key(title: str) -> str:
-    """Return a title in lower case with single blanks, so that its spellings compare equal.
+    """Return a title in lower case with single blanks, so that different spellings compare equal.
 
     Examples
     --------
@@ -147,5 +147,5 @@ def heading_key(title: str) -> str:
 
 
 def ends_sentence(text: str) -> bool:
-    """Say whether a text ends the way a sentence does."""
+    """Return whether a text ends like a sentence."""
     return _ENDS_SENTENCE.search(text[-20:]) is not None

@@ -1,7 +1,7 @@
-"""De-identification marks: ``[**Hospital 12**]`` and their like, and what they stand for.
+"""De-identification marks such as ``[**Hospital 12**]``, and what they stand for.
 
-Records are freed of names, places and dates by putting a mark where the word was. A mark counts as one token, and all
-marks of one kind are the same word to a model: `normal_form` gives that word.
+Clinical records are de-identified by replacing names, places and dates with marks. A mark counts as one token, and a
+model sees all marks of one category as the same word, which `normal_form` returns.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 from functools import lru_cache
 
 LONGEST_MARK = 200
-"""How many characters a mark may have between its stars; anything longer is ordinary text."""
+"""The maximum number of characters between the stars of a mark; anything longer is ordinary text."""
 
 MARK = rf"\[\*\*[^\[\]]{{0,{LONGEST_MARK}}}?\*\*\]"
-"""The expression of a mark. It never looks past the next bracket, so no input makes it slow."""
+"""The regular expression for a mark. It never looks past the next bracket, so no input makes it slow."""
 
 _MARK = re.compile(MARK)
 
@@ -39,11 +39,11 @@ _DATE = re.compile(r"\d{1,4}([-/.])\d{1,2}(\1\d{1,4})?|\d{4}")
 _SEPARATORS = re.compile(r"[\W\d_]+")
 
 CATEGORIES = tuple(dict.fromkeys([category for _, category in _ORDERED_KINDS] + ["removed"]))
-"""What a mark can stand for; ``removed`` when it does not say."""
+"""What a mark can stand for; ``removed`` if it does not say."""
 
 
 def is_mark(token: str) -> bool:
-    """Say whether a token is a de-identification mark.
+    """Return whether a token is a de-identification mark.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def category_of(mark: str) -> str:
 
 
 def mask_marks(text: str) -> str:
-    """Return the text with every mark written as a made-up name of the same length, so that offsets stay.
+    """Return the text with every mark replaced by a made-up name of the same length, so that offsets stay the same.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What kind of report a text is: discharge summary, echocardiogram, radiology, electrocardiogram, or none of these."""
+"""Recognise the kind of a report: discharge summary, echocardiogram, radiology, electrocardiogram, or none of these."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from hyperspan.mentions import NOTHING
 
 NOTE_TYPES = ("discharge", "echo", "ecg", "radiology")
-"""The kinds that are told apart."""
+"""The kinds of reports that are recognised."""
 
 _KEYS = ("note_type", "notetype", "note type", "report_type", "report type", "category", "type", "description", "kind")
 
-# Names are cut at everything that is not a letter, so "RAD" does not hide in "GRADE".
+# Names are split at everything that is not a letter, so "RAD" does not match inside "GRADE".
 _NAMES = (
     ("discharge", re.compile(r"discharge|\bdc summ|\bd c summ|\bdisch\b|\bdischsumm?\b")),
     ("echo", re.compile(r"\becho|\btte\b|\btee\b")),
@@ -29,8 +29,8 @@ def _pattern(expression: str) -> re.Pattern[str]:
     return re.compile(expression, re.IGNORECASE | re.MULTILINE)
 
 
-# Kind, how much of the text is looked at, words of which one must be there (they are found much faster), and what must
-# all be there.
+# Kind, how much of the text is searched, words of which one must occur (a fast first check), and patterns that must all
+# occur.
 _CONTENTS = (
     (
         "discharge",
@@ -72,7 +72,7 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 def note_type(text: str, *, attributes: Mapping[str, Any] = NOTHING, name: str = "") -> str | None:
     """Return the kind of a report, one of `NOTE_TYPES`, or None.
 
-    What the attributes say counts first, then the name of the file, then the beginning of the text.
+    The attributes decide first, then the file name, then the beginning of the text.
 
     Examples
     --------

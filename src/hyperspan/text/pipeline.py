@@ -1,6 +1,6 @@
-"""From documents to sentences and back, with every mention kept or reported.
+"""Convert documents to sentences and back; every mention is kept or reported.
 
-Sentence boundaries never depend on the mentions, because a text to be predicted has none.
+Sentence boundaries never depend on the mentions, because new text has none.
 """
 
 from __future__ import annotations
@@ -30,28 +30,30 @@ from hyperspan.text.sections import Section, known_headings, section_at, section
 from hyperspan.text.sentences import LineEnds, sentences_of
 from hyperspan.text.tokens import Tokens, tokenize_parts
 
+_ADVICE = 'Correct it, or pass diagnostics=Diagnostics("skip") to drop and count such cases.'
+
 
 def split_document(
     document: Document, diagnostics: Diagnostics | None = None, *, line_ends: LineEnds = "auto", language: str = "en"
 ) -> list[Sentence]:
-    """Split a document into sentences with tokens, and bring its mentions over.
+    """Split a document into tokenized sentences with its mentions.
 
-    Tokens are the text as it stands, with their offsets in it. A sentence takes the document's attributes, and beside
-    them ``section`` and ``note_type`` where these are known.
+    Tokens are unchanged pieces of the text, with their offsets. A sentence has the document's attributes, and also
+    ``section`` and ``note_type`` if these are known.
 
     Parameters
     ----------
     document : Document
-        What to split.
+        The document to split.
     diagnostics : Diagnostics, optional
-        Takes the mentions that cannot be kept: ``crosses-sentence`` for one that no single sentence contains,
-        ``inside-token`` for one with a boundary inside a token (widened if that is wanted), ``no-token`` for one that
-        covers white space only, and ``duplicate`` for one that becomes equal to another. If not given, the first of
-        them is an error.
+        Collects the mentions that cannot be kept: ``crosses-sentence`` for one that no single sentence contains,
+        ``inside-token`` for one with a boundary inside a token (widened if ``on_error`` is ``"widen"``), ``no-token``
+        for one that covers only white space, and ``duplicate`` for one that becomes equal to another. If not given,
+        the first of them raises an error.
     line_ends : {"auto", "always", "never"}
         When the end of a line ends a sentence, as in `split_sentences`.
     language : str
-        Whose headings are known.
+        The language of the known headings.
 
     Examples
     --------
@@ -75,9 +77,9 @@ def split_documents(
     language: str = "en",
     compiled: bool = False,
 ) -> list[list[Sentence]]:
-    """Split several documents, each as `split_document` does it: faster than one after another, if they are short.
+    """Split several documents like `split_document`; for short documents this is faster than one call for each.
 
-    With ``compiled`` a kernel cuts the tokens, see `hyperspan.text.tokens.tokenize_parts`.
+    With ``compiled``, a compiled kernel finds the tokens; see `hyperspan.text.tokens.tokenize_parts`.
     """
     spans, sections = [], []
     for document in documents:
@@ -86,7 +88,7 @@ def split_documents(
         spans.append(sentences_of(masked, lines, line_ends=line_ends))
         sections.append(sections_of(masked, lines, language))
     tokens = tokenize_parts([document.text for document in documents], spans, compiled=compiled)
-    gathered, rows = diagnostics or Diagnostics(), zip(documents, spans, sections, tokens, strict=True)
+    gathered, rows = diagnostics or Diagnostics(advice=_ADVICE), zip(documents, spans, sections, tokens, strict=True)
     return [_sentences(*row, gathered) for row in rows]
 
 
@@ -106,7 +108,7 @@ def _sentences(
 
 
 def whole_sentence(document: Document, diagnostics: Diagnostics | None = None) -> Sentence:
-    """Return a document as one sentence, with the tokens of its entire text.
+    """Return a document as one sentence with all its tokens.
 
     Examples
     --------
@@ -114,7 +116,7 @@ def whole_sentence(document: Document, diagnostics: Diagnostics | None = None) -
     ('One', '.', 'Two', '.')
     """
     ((tokens,),) = tokenize_parts([document.text], [[(0, len(document.text))]])
-    (mentions,), lost = _place_mentions(document, [tokens[1]], diagnostics or Diagnostics())
+    (mentions,), lost = _place_mentions(document, [tokens[1]], diagnostics or Diagnostics(advice=_ADVICE))
     return _sentence(document, tokens, mentions, _attributes(document), lost.get(0, ()))
 
 
@@ -123,7 +125,7 @@ def as_sentences(
 ) -> Iterator[Sentence]:
     """Yield the sentences of a corpus: documents are split, sentences pass through unchanged.
 
-    Parameters are those of `split_document`.
+    The parameters are those of `split_document`.
 
     Examples
     --------
@@ -131,7 +133,7 @@ def as_sentences(
     >>> [" ".join(sentence.tokens) for sentence in as_sentences(units)]
     ['Rest .', 'Fluids .', 'no fever']
     """
-    diagnostics = diagnostics or Diagnostics()
+    diagnostics = diagnostics or Diagnostics(advice=_ADVICE)
     for unit in units:
         if isinstance(unit, Sentence):
             yield unit
@@ -140,14 +142,14 @@ def as_sentences(
 
 
 def as_documents(units: Iterable[Unit], diagnostics: Diagnostics | None = None) -> Iterator[Document]:
-    """Yield the documents of a corpus: neighbouring sentences of one document are joined, documents pass unchanged.
+    """Yield the documents of a corpus: consecutive sentences of one document are joined, documents stay unchanged.
 
     Parameters
     ----------
     units : iterable of Sentence or Document
-        Taken one at a time; the sentences of one document are held together.
+        Read one at a time; only the sentences of one document are in memory together.
     diagnostics : Diagnostics, optional
-        Takes notes of what a text has no place for: columns of tokens, and what holds for some sentences only.
+        Collects notes about what a text cannot store: columns of tokens, and attributes of some sentences only.
 
     Examples
     --------
@@ -174,7 +176,7 @@ def _document_key(unit: Unit) -> tuple[bool, str, str]:
 
 
 def _note_unsupported(sentences: Sequence[Sentence], document: Document, diagnostics: Diagnostics) -> None:
-    """Note what of the sentences is not in the document that they became."""
+    """Record a note for everything in the sentences that the joined document cannot store."""
     path = document.place or None
     for sentence in sentences:
         if column := next(iter(sentence.columns), None):
@@ -188,15 +190,15 @@ def _note_unsupported(sentences: Sequence[Sentence], document: Document, diagnos
 
 
 def join_sentences(sentences: Sequence[Sentence], text: str | None = None) -> Document:
-    """Make one document of the sentences of a document.
+    """Join the sentences of one document.
 
-    Tokens are joined by blanks and sentences by newlines. If the text they were taken from is given, and all of them
-    carry their offsets in it, the document has that text and the mentions stand where they were.
+    Tokens are joined by blanks and sentences by newlines. If the original text is given and all sentences have offsets,
+    the document has that text and the mentions keep their original offsets.
 
     Raises
     ------
     MentionError
-        If there is no sentence, they belong to different documents, or offsets and text do not agree.
+        If there are no sentences, they belong to different documents, or offsets and text do not agree.
 
     Examples
     --------
@@ -210,7 +212,7 @@ def join_sentences(sentences: Sequence[Sentence], text: str | None = None) -> Do
     for sentence in sentences:
         if sentence.doc != first.doc:
             raise MentionError(
-                f"sentences of {quoted(first.doc)} and {quoted(sentence.doc)} are to become one document; "
+                f"sentences of {quoted(first.doc)} and {quoted(sentence.doc)} cannot become one document; "
                 "expected them to belong to the same"
             )
     offsets: Sequence[Sequence[Span]]
@@ -223,7 +225,11 @@ def join_sentences(sentences: Sequence[Sentence], text: str | None = None) -> Do
         for sentence, places in zip(sentences, offsets, strict=True)
         for mention in sentence.mentions
     ]
-    lost = tuple(mention for sentence in sentences for mention in sentence.lost)
+    lost = tuple(
+        mention if mention.start is None else mention._replace(start=places[mention.start][0])
+        for sentence, places in zip(sentences, offsets, strict=True)
+        for mention in sentence.lost
+    )
     return Document(
         first.doc, text, tuple(mentions), _shared_attributes(sentences), first.split, first.place, lost=lost
     )
@@ -256,28 +262,36 @@ def _sentence(
 def _place_mentions(
     document: Document, offsets: Sequence[Sequence[Span]], diagnostics: Diagnostics
 ) -> tuple[list[dict[Mention, Mention]], dict[int, tuple[LostMention, ...]]]:
-    """Return the mentions of each sentence, as token offsets in it, each with the mention it was; and those it lost.
+    """Return the mentions of each sentence in word offsets, each with its original; and the mentions it lost.
 
-    A mention that is lost belongs to the sentence in which it begins; one that the reader skipped, whose place nobody
-    knows, to the first.
+    A lost mention belongs to the sentence with its first word; one whose position is unknown belongs to the first.
     """
     placed: list[dict[Mention, Mention]] = [{} for _ in offsets]
-    lost = {0: document.lost} if document.lost else {}
-    if not document.mentions:
+    lost: dict[int, tuple[LostMention, ...]] = {}
+    if not document.mentions and not document.lost:
         return placed, lost
     before = diagnostics.take_lost()
     all_offsets = [span for places in offsets for span in places]
     first_tokens = [0]
     for places in offsets:
         first_tokens.append(first_tokens[-1] + len(places))
+
+    def lose(mentions: Iterable[LostMention]) -> None:
+        for mention in mentions:
+            index, first = 0, None
+            if mention.start is not None and all_offsets:
+                word = min(bisect_right(all_offsets, mention.start, key=_end), len(all_offsets) - 1)
+                index = bisect_right(first_tokens, word) - 1
+                first = word - first_tokens[index]
+            lost[index] = (*lost.get(index, ()), mention._replace(start=first))
+
+    lose(document.lost)
     for mention in document.mentions:
         aligned = _align(document, mention, all_offsets, diagnostics)
         if aligned is None:
-            first = bisect_right(all_offsets, mention.start, key=_start)
-            index = max(0, bisect_right(first_tokens, max(0, first - 1)) - 1)
-            lost[index] = lost.get(index, ()) + diagnostics.take_lost()
+            lose(diagnostics.take_lost())
             continue
-        diagnostics.take_lost()  # what was widened is not lost
+        diagnostics.take_lost()  # widened mentions are not lost
         index = bisect_right(first_tokens, aligned.start) - 1
         if aligned.end > first_tokens[index + 1]:
             last = bisect_right(first_tokens, aligned.end - 1) - 1
@@ -288,7 +302,7 @@ def _place_mentions(
                 mention,
                 f"lies in {last - index + 1} sentences; expected it in one",
             )
-            lost[index] = lost.get(index, ()) + diagnostics.take_lost()
+            lose(diagnostics.take_lost())
             continue
         here = aligned.shift(-first_tokens[index])
         if here in placed[index]:
@@ -300,8 +314,8 @@ def _place_mentions(
     return placed, lost
 
 
-def _start(span: Span) -> int:
-    return span[0]
+def _end(span: Span) -> int:
+    return span[1]
 
 
 def _align(document: Document, mention: Mention, offsets: Sequence[Span], diagnostics: Diagnostics) -> Mention | None:
@@ -333,7 +347,7 @@ def _report(diagnostics: Diagnostics, kind: str, document: Document, mention: Me
         f"of document {quoted(document.doc)} {what}",
         path=path or None,
         line=line,
-        lost=LostMention(mention.type, len(mention.parts)),
+        lost=LostMention.at(mention.type, mention.parts, len(document.text)),
     )
 
 
@@ -345,7 +359,7 @@ def _joined(sentences: Sequence[Sentence]) -> tuple[str, list[list[Span]]]:
         for token in sentence.tokens:
             places.append((position, position + len(token)))
             position += len(token) + 1
-        # The last blank of a sentence is its newline; one without tokens has none before it.
+        # The newline replaces the last blank of a sentence; a sentence without tokens has no blank.
         position += not sentence.tokens
         offsets.append(places)
     return "\n".join(" ".join(sentence.tokens) for sentence in sentences), offsets

@@ -1,7 +1,7 @@
-"""Sections of a report, found by their headings and called by one name however they are spelled.
+"""Find the sections of a report by their headings, and map all spellings of a heading to one name.
 
-A heading is a line that ends in a colon, a line in capitals after a blank one, a known title alone on its line, or a
-known title (or one in capitals) before a colon with text after it: ``IMPRESSION: no change``.
+A heading is a line that ends in a colon, a line in capitals after a blank line, a known title alone on its line, or a
+known title (or one in capitals) followed by a colon and text: ``IMPRESSION: no change``.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _table(names: Mapping[str, str]) -> Mapping[str, str]:
 
 
 HEADINGS: Mapping[str, Mapping[str, str]] = MappingProxyType({"en": _table(_ENGLISH)})
-"""Known titles by language: title in the form of `heading_key` to section name."""
+"""Known titles by language: a mapping from titles, normalised by `heading_key`, to section names."""
 
 _INLINE = re.compile(rf"([^:\n\r]{{1,{LONGEST_HEADING}}}):(?=\s+\S)")
 _NUMBERS_ONLY = re.compile(r"[\W\d_]*\Z")
@@ -93,7 +93,7 @@ _LONGEST_NAME = 40
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Where a section begins, what it is called, and the title that stands there."""
+    """Where a section begins, its name, and its title in the text."""
 
     start: int
     name: str
@@ -101,7 +101,7 @@ class Section:
 
 
 def known_headings(language: str = "en") -> Mapping[str, str]:
-    """Return the known titles of a language; none for one that has no table.
+    """Return the known titles of a language; empty if there is no table for it.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def known_headings(language: str = "en") -> Mapping[str, str]:
 
 
 def section_name(title: str, language: str = "en") -> str:
-    """Return the one name of a section for a title as it is spelled.
+    """Return the section name for a title in any spelling.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def find_sections(text: str, language: str = "en") -> list[Section]:
 
 
 def sections_of(text: str, lines: Sequence[Line], language: str = "en") -> list[Section]:
-    """Return the sections of a text whose lines are known already."""
+    """Return the sections of a text that is already split into lines."""
     known = known_headings(language)
     sections = []
     for line in lines:
@@ -158,7 +158,7 @@ def sections_of(text: str, lines: Sequence[Line], language: str = "en") -> list[
 
 
 def section_at(sections: Sequence[Section], position: int) -> str | None:
-    """Return the name of the section that a position lies in, or None before the first."""
+    """Return the name of the section at a position, or None before the first section."""
     index = bisect_right(sections, position, key=lambda section: section.start)
     return sections[index - 1].name if index else None
 

@@ -1,9 +1,10 @@
-"""Sentences of a text, as spans that together cover everything but white space.
+"""Split a text into sentences: spans that together cover everything but white space.
 
-The text is first cut into blocks by what its lines are (`hyperspan.text.lines`): a heading, a rule or a row of a table
-stands by itself, a list item starts a block, and a prose line belongs to the one before only if that one was wrapped.
-Each block is then split by syntok. Only the places where syntok's sentences begin are taken: its tokens may lack
-hyphens or be rewritten. Marks that hide a name are shown to it as names, semicolons as commas.
+The text is first cut into blocks by the kinds of its lines (`hyperspan.text.lines`): a heading, a rule or a table row
+is a block of its own, a list item starts a block, and a prose line belongs to the line before only if that line was
+wrapped. Each block is then split by syntok. Only the positions where syntok's sentences begin are used, because its
+tokens may lack hyphens or be rewritten. For syntok, de-identification marks are replaced by names and semicolons by
+commas.
 """
 
 from __future__ import annotations
@@ -21,13 +22,13 @@ from hyperspan.text.marks import mask_marks
 from hyperspan.text.sections import known_headings
 
 LineEnds = Literal["auto", "always", "never"]
-"""When the end of a line ends a sentence: always, never inside a paragraph, or as its neighbours suggest."""
+"""When a line end ends a sentence: always, never inside a paragraph, or depending on the neighbouring lines."""
 
 LARGEST_BLOCK = 200_000
-"""Characters beyond which a block is split by a plain rule instead of syntok: no prose is that long."""
+"""A block with more characters is split by a simple rule instead of syntok: no prose is that long."""
 
 NARROWEST_WRAP, WIDEST_WRAP = 60, 132
-"""Widths between which lines are taken to be wrapped by hand or by an editor."""
+"""The range of widths in which lines count as wrapped by hand or by an editor."""
 
 _LINE_ENDS = get_args(LineEnds)
 _OPEN_BRACKETS = "([{"
@@ -44,19 +45,19 @@ _HAS_WORD = re.compile(r"[^\W_]")
 
 
 def split_sentences(text: str, *, line_ends: LineEnds = "auto", language: str = "en") -> list[Span]:
-    """Return where the sentences of a text stand.
+    """Return the spans of the sentences of a text.
 
     Every character that is not white space lies in exactly one sentence; none begins or ends with white space.
 
     Parameters
     ----------
     text : str
-        Any text: nothing is changed or normalised.
+        Any text. Nothing is changed or normalised.
     line_ends : {"auto", "always", "never"}
-        When the end of a line ends a sentence. ``auto`` joins wrapped lines, ``always`` takes every line for itself,
-        ``never`` joins all lines of a paragraph that are not headings, list items or rows of a table.
+        When a line end ends a sentence. ``auto`` joins wrapped lines, ``always`` treats every line separately,
+        ``never`` joins all lines of a paragraph that are not headings, list items or table rows.
     language : str
-        Whose titles are known as headings.
+        The language of the known headings.
 
     Examples
     --------
@@ -72,7 +73,7 @@ def split_sentences(text: str, *, line_ends: LineEnds = "auto", language: str = 
 
 
 def sentences_of(masked: str, lines: Sequence[Line], *, line_ends: LineEnds = "auto") -> list[Span]:
-    """Return the sentences of a text, with its marks masked, whose lines are known already."""
+    """Return the sentences of a text that has its marks masked and is already split into lines."""
     if line_ends not in _LINE_ENDS:
         raise UsageError(f"line_ends is {line_ends!r}; expected one of {', '.join(_LINE_ENDS)}")
     spans: list[Span] = []
@@ -86,7 +87,7 @@ def sentences_of(masked: str, lines: Sequence[Line], *, line_ends: LineEnds = "a
 
 
 def _blocks(text: str, lines: Sequence[Line], line_ends: LineEnds) -> Iterator[Span]:
-    """Yield the spans of blocks, without white space at their edges."""
+    """Yield the spans of blocks, without surrounding white space."""
     for paragraph in _paragraphs(lines):
         begin = paragraph[0]
         if len(paragraph) == 1:
@@ -127,12 +128,12 @@ class _Width:
 
     @cached_property
     def mostly_full(self) -> bool:
-        """Whether most lines of prose are where they are because the one before was full."""
+        """Whether most prose lines follow a line that was full."""
         full = [self.is_full(before, after) for before, after in pairwise(self.lines) if after.kind == "prose"]
         return 2 * sum(full) > len(full)
 
     def is_full(self, line: Line, after: Line) -> bool:
-        """Say whether the first word of the next line had no room on this one."""
+        """Return whether the first word of the next line would not have fitted on this one."""
         word = _WORD.match(self.text, after.start, after.end)
         return _right_edge(line) + 1 + (len(word[0]) if word else 0) > self.widest
 
@@ -142,7 +143,7 @@ def _right_edge(line: Line) -> int:
 
 
 def _is_joined(text: str, before: Line, after: Line, begin: Line, width: _Width, line_ends: LineEnds) -> bool:
-    """Say whether a line goes on with the sentence of the line before; ``begin`` is the first line of the block."""
+    """Return whether a line continues the sentence of the line before; ``begin`` is the first line of the block."""
     if line_ends == "always":
         return False
     if after.kind == "item":
@@ -181,9 +182,9 @@ def _split_block(text: str, start: int, end: int) -> Iterator[Span]:
 
 
 def _cut(text: str, start: int, end: int, places: Iterable[int]) -> Iterator[Span]:
-    """Cut a span at places given in order, so that each piece has a word in it; yield the pieces trimmed.
+    """Cut a span at sorted positions so that each piece contains a word; yield the pieces trimmed.
 
-    What has none (a lone bracket, a stray full stop) stays with its neighbour.
+    A piece without a word (a lone bracket, a stray full stop) stays with its neighbour.
     """
     last_word = end
     while last_word > start and not text[last_word - 1].isalnum():
@@ -220,7 +221,7 @@ def _after_marker(text: str, start: int, end: int) -> int:
 
 
 def _may_end_inside(text: str, start: int, first: int, end: int) -> bool:
-    """Say whether a sentence may end before the end, other than at the marker that ``first`` comes after."""
+    """Return whether a sentence may end before ``end``, other than at the list marker before ``first``."""
     return _MAY_END.search(text, start if text[first : first + 1] in _CLOSERS else first, end) is not None
 
 
@@ -229,11 +230,11 @@ def _is_lower(text: str, position: int, end: int) -> bool:
 
 
 def _syntok_starts(block: str) -> list[int]:
-    """Return where syntok begins sentences, without asking it where it would surely begin one.
+    """Return where syntok begins sentences, without calling it where the answer is certain.
 
-    That is after a full stop between an ordinary word (of three letters or more) and a word with a capital, unless a
-    bracket is open: then it forgets what came before. So it only gets the pieces between such places that may have
-    others.
+    It is certain after a full stop between an ordinary word (of three letters or more) and a capitalised word, unless a
+    bracket is open; syntok keeps no state across such a position. So it only gets the pieces between them that may
+    contain other sentence starts.
     """
     starts = []
     first = _after_marker(block, 0, len(block))
@@ -264,15 +265,15 @@ def _asked_starts(block: str) -> list[int]:
     from syntok.tokenizer import Tokenizer
 
     tokenizer = Tokenizer(emit_hyphen_or_underscore_sep=True, replace_not_contraction=False)
-    # The offset that syntok itself can add is made by writing blanks in front, which would cost quadratic time.
+    # syntok's own offset option works by prepending blanks, which would take quadratic time.
     return [tokens[0].offset for tokens in segmenter.segment(tokenizer.tokenize(block)) if tokens[0].value]
 
 
 @cache
 def _known_to_syntok() -> tuple[frozenset[str], frozenset[str], re.Pattern[str]] | None:
-    """Return words after which a full stop may mean something else to syntok, opening brackets, and any bracket.
+    """Return words after which a full stop is special to syntok, its opening brackets, and a pattern for any bracket.
 
-    They stand in a module that is not public: None if they are not there, and then it is asked about everything.
+    They come from a private module of syntok. If it lacks them, the result is None, and syntok is called on everything.
     """
     try:
         from syntok._segmentation_states import State

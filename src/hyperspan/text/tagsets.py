@@ -1,4 +1,4 @@
-"""Part-of-speech tags of taggers, as the Universal Dependencies call them."""
+"""Convert the part-of-speech tags of taggers to those of Universal Dependencies."""
 
 from __future__ import annotations
 
@@ -51,4 +51,4 @@ def _inverted(table: Mapping[str, str]) -> Mapping[str, str]:
 TO_UNIVERSAL: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {"penn": _inverted(_PENN), "claws5": _inverted(_CLAWS5)}
 )
-"""Tagset, then tag, to universal tag. Auxiliaries that a tagset does not tell from verbs become verbs."""
+"""Maps tagset and tag to the universal tag. Auxiliaries become verbs if the tagset does not distinguish them."""

@@ -1,6 +1,6 @@
-"""The compiled way to cut tokens: all of some texts in one go, by the kinds of their characters.
+"""The compiled tokenizer: finds the tokens of many texts in one pass, by character class.
 
-`hyperspan.text.tokens.tokenize` says the same thing with a regular expression.
+`hyperspan.text.tokens.tokenize` is the reference: it does the same with a regular expression.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import unicodedata
 from collections.abc import Sequence
 from itertools import chain, islice, pairwise
 
-import numba
 import numpy as np
 import numpy.typing as npt
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.mentions import Span
 from hyperspan.text.marks import LONGEST_MARK
 from hyperspan.text.tokens import JOINERS, SINGLE_SIGNS, Tokens
@@ -23,11 +23,11 @@ _KIND_OF = np.zeros(0x110000, np.uint8)
 _STAR, _OPENS, _CLOSES, _NEWLINE = map(ord, "*[]\n")
 
 _BETWEEN = "\n]"
-"""What no token has in it: none but a mark holds white space, and in a mark no bracket comes after that."""
+"""A separator that no token contains: only marks contain white space, and never followed by a bracket."""
 
 
 def cut_tokens(texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> list[list[Tokens]]:
-    """Return the tokens of each part of each text and where they stand.
+    """Return the tokens of each part of each text, and their offsets.
 
     Examples
     --------
@@ -68,11 +68,11 @@ def _kind(character: str) -> int:
     return _JOINS if character in JOINERS or unicodedata.category(character)[0] == "M" else _SIGN
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def token_kernel(kind_of, codes, spans, places, written, first_token):
-    """Write where each token begins and ends, each token with `_BETWEEN` after it, and the first token of each span.
+    """Write the offsets of each token, its characters followed by `_BETWEEN`, and the first token of each span.
 
-    Return how many characters were written, or -1 if the kind of one is not known.
+    Return how many characters were written, or -1 if a character's class is unknown.
     """
     n_tokens, n_written = 0, 0
     for index in range(spans.shape[0]):
@@ -105,9 +105,9 @@ def token_kernel(kind_of, codes, spans, places, written, first_token):
     return n_written
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def end_of_mark(codes, position, last):
-    """Return where the mark that begins here ends; if none does, where this one character ends."""
+    """Return the end of the mark that begins here; if none does, the end of this one character."""
     if position + 6 > last or codes[position] != _OPENS or codes[position + 1] != _STAR or codes[position + 2] != _STAR:
         return position + 1
     closing = position + 3

@@ -1,8 +1,9 @@
-"""Tokens: words, punctuation and de-identification marks, with their places in the text.
+"""Split a text into tokens: words, punctuation and de-identification marks, with their offsets.
 
-A word is a run of letters, digits and underscores together with the combining marks and joiners that belong to them
-(so that no script is cut inside a letter). Everything else that is not white space is punctuation: a bracket, quote,
-comma or semicolon by itself, other signs as they run together (``>=``, ``...``, an emoji of several characters).
+A word is a run of letters, digits and underscores together with the combining marks and joiners that belong to them (so
+that no script is cut inside a letter). Everything else that is not white space is punctuation: a bracket, quote, comma
+or semicolon is a token by itself, and other signs form a token together (``>=``, ``...``, an emoji of several
+characters).
 """
 
 from __future__ import annotations
@@ -17,27 +18,27 @@ from hyperspan.mentions import Span
 from hyperspan.text.marks import MARK
 
 JOINERS = "\u00ad\u200c\u200d\u2060"
-"""Signs that belong to the word they stand in, beside the combining marks."""
+"""Signs that belong to the word they are in, besides combining marks."""
 
 SINGLE_SIGNS = "()[]{},;\"'`\u00ab\u00bb\u2018\u2019\u201c\u201d"
-"""Punctuation that never runs together with other signs."""
+"""Punctuation that never joins other signs in one token."""
 
 Tokens: TypeAlias = tuple[tuple[str, ...], tuple[Span, ...]]
-"""Tokens, and where they stand in the text."""
+"""Tokens, and their offsets in the text."""
 
 
 def tokenize(text: str, start: int = 0, end: int | None = None) -> list[Span]:
-    """Return where the tokens of a text stand.
+    """Return the spans of the tokens of a text.
 
-    Every character that is not white space lies in exactly one token, and no token holds white space unless it is a
-    mark. Time is linear in the length of the text, whatever it holds.
+    Every character that is not white space lies in exactly one token, and only marks contain white space. The time is
+    linear in the length of any text.
 
     Parameters
     ----------
     text : str
-        Any text: nothing is changed or normalised.
+        Any text. Nothing is changed or normalised.
     start, end : int
-        The part to look at; offsets still count from the beginning of the text.
+        The part to tokenize. Offsets still count from the beginning of the text.
 
     Examples
     --------
@@ -52,10 +53,10 @@ def tokenize(text: str, start: int = 0, end: int | None = None) -> list[Span]:
 def tokenize_parts(
     texts: Sequence[str], spans: Sequence[Sequence[Span]], *, compiled: bool = False
 ) -> list[list[Tokens]]:
-    """Return the tokens of each part of each text, as `tokenize` finds them, and where they stand.
+    """Return the tokens of each part of each text, as `tokenize` finds them, with their offsets.
 
-    With ``compiled`` a kernel does it: the same tokens, several times as fast. It is for those who use compiled code
-    anyway, as whoever predicts does; to load it for this alone takes longer than it saves on a few megabytes.
+    With ``compiled``, a compiled kernel finds the same tokens several times as fast. Use it where compiled code is
+    loaded anyway, as in prediction: loading it for this alone takes longer than it saves on a few megabytes.
 
     Examples
     --------
@@ -86,7 +87,7 @@ def _expression() -> re.Pattern[str]:
 def _combining_marks() -> str:
     """Return the ranges of all combining marks, for use inside a character class."""
     ranges: list[list[int]] = []
-    # Marks stand in the first two planes and in the block of variation selectors.
+    # Combining marks are in the first two planes and in the block of variation selectors.
     for code in (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0)):
         if unicodedata.category(chr(code))[0] == "M":
             if ranges and ranges[-1][1] == code - 1:

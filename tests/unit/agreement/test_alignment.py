@@ -72,3 +72,9 @@ def test_disorder_is_that_of_pygamma_agreement(seed):
     found = align(ours, theirs)
     disorder = continuum.get_best_alignment(combined).disorder
     assert found.cost / (found.n_mentions / 2) == pytest.approx(float(disorder), rel=1e-5)
+
+
+def test_the_longest_mentions_reach_the_farthest_partner():
+    # 20 + 20 words: two words between cost (40 + 4)² / 1600 = 1.21, which is less than 2.
+    ours, theirs = ("X", frozenset(range(20))), ("X", frozenset(range(22, 42)))
+    assert align([ours], [theirs]).cost == pytest.approx(1.21)

@@ -65,6 +65,13 @@ def test_a_corpus_of_your_own(tmp_path):
     assert " ." not in text
 
 
+def test_some_types_alone(tmp_path):
+    mentions = [Mention("A", [(0, 1)]), Mention("B", [(0, 1)]), Mention("C", [(1, 2)])]
+    corpora.write([Sentence(["a", "b"], mentions)], tmp_path / "three.jsonl")
+    (sentence,) = Data(f"{tmp_path / 'three.jsonl'}:A,C").sentences
+    assert [mention.type for mention in sentence.mentions] == ["A", "C"]
+
+
 def test_no_corpus_there(tmp_path):
     with pytest.raises(UsageError, match="there is no such file or folder; expected a corpus, or 'demo'"):
         _ = Data(str(tmp_path / "nothing.jsonl")).sentences

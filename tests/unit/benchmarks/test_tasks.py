@@ -15,7 +15,7 @@ from benchmarks.data import as_one_type
 from benchmarks.harness import NOT_INSTALLED, Disagreement, Figure, in_turns
 from benchmarks.problem import SEEN_ONLY, problem
 from benchmarks.setting import Setting
-from benchmarks.tasks import TASKS, brown, features, limit, prediction, run, spark, startup, sweeps
+from benchmarks.tasks import TASKS, brown, features, limit, prediction, rescoring, run, spark, startup, sweeps
 from benchmarks.tasks.lexicon import categories_reference, made_up
 from benchmarks.tasks.training import time_to
 from hyperspan import Sentence, corpora
@@ -280,3 +280,22 @@ def test_without_spark_workers_stand_alone(tiny, monkeypatch):
         ("--workers 1", "", "there is no Java"),
         ("--workers 2", "", "there is no Java"),
     ]
+
+
+def test_a_second_look_is_timed_beside_none(tiny, monkeypatch):
+    monkeypatch.setattr(rescoring, "STRUCTURES", ("linear",))
+    from_text, from_sentences = run(tiny, ["rescoring"])
+    assert (from_text.ours, from_text.peer) == ("linear, second look, from text", "without")
+    assert from_sentences.ours == "linear, second look, from sentences"
+    assert "times as long" in from_text.note
+    assert str(from_text.aim) == "ratio at least 0.87"
+
+
+def test_texts_are_documents_or_ten_sentences_together():
+    alone = [Sentence(["a", "."], doc=str(number)) for number in range(23)]
+    assert [document.text.count("\n") + 1 for document in rescoring.texts_of(alone)] == [10, 10, 3]
+    together = [Sentence(["a"], doc=str(number // 4)) for number in range(8)]
+    assert [document.text for document in rescoring.texts_of(together)] == ["a\na\na\na"] * 2
+    train, held_out = rescoring.cut(alone, seed=0)
+    assert (len(train), len(held_out)) == (20, 3)
+    assert not {each.doc for each in train} & {each.doc for each in held_out}

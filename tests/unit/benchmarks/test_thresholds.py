@@ -46,7 +46,7 @@ def test_the_same_every_time():
 
 
 def test_nothing_to_choose_by():
-    with pytest.raises(UsageError, match="nothing to choose by"):
+    with pytest.raises(UsageError, match="nothing to choose on"):
         list(measure(ThresholdCurve.of([[]], [[]]), 3))
 
 

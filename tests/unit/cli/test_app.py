@@ -26,18 +26,18 @@ def _speak_again():
     set_quiet(False)
 
 
-def python(code: str, *arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code), *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env={**os.environ, **environment},
-        check=False,
+        [sys.executable, *arguments], capture_output=True, text=True, env={**os.environ, **environment}, check=False
     )
 
 
+def python(code: str) -> subprocess.CompletedProcess[str]:
+    return run("-c", textwrap.dedent(code))
+
+
 def hyperspan(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
-    return python("from hyperspan.cli import main; main()", *arguments, **environment)
+    return run("-m", "hyperspan", *map(str, arguments), **environment)
 
 
 @pytest.mark.parametrize("arguments", ["[]", "['--help']", "['stats', '--help']"])
@@ -105,9 +105,8 @@ def test_an_error_of_the_system_is_a_sentence_too(tmp_path):
 
 def test_a_reader_that_goes_away_is_no_mistake(tmp_path):
     (tmp_path / "a.jsonl").write_text("{}\n" * 5000)
-    code = "from hyperspan.cli import main; main()"
     process = subprocess.Popen(
-        [sys.executable, "-c", code, "check", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "hyperspan", "check", str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
     assert process.stdout is not None
     assert process.stderr is not None

@@ -356,7 +356,7 @@ def test_every_seeded_defect_is_found_with_file_and_line(format, tmp_path):
 def test_a_clean_corpus_exits_with_0(format, tmp_path):
     result = run(put(tmp_path, CLEAN[format]))
     assert (result.exit_code, result.stdout) == (0, "")
-    assert "1 mentions: no problems" in result.stderr
+    assert "1 mention: no problems" in result.stderr
 
 
 def test_the_text_names_place_what_and_kind(tmp_path):

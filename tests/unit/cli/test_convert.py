@@ -285,7 +285,7 @@ def test_skipped_mentions_are_counted_and_widened_ones_kept(tmp_path):
         (("out.jsonl", "--split", "80,10,10"), "--split writes a folder, but 'out.jsonl' is the name of a file"),
         (("out", "--split", "80,10"), "the split '80,10' is not three shares that add up to 100"),
         (("out.jsonl", "--to", "xlsx"), "there is no corpus format 'xlsx'; expected one of bigbio"),
-        (("in/notes.jsonl",), "is what is to be read; choose another name for the output"),
+        (("in/notes.jsonl",), "is the input; choose another name for the output"),
     ],
 )
 def test_wrong_usage_says_what_to_do(arguments, message, tmp_path, monkeypatch):
@@ -299,7 +299,7 @@ def test_wrong_usage_says_what_to_do(arguments, message, tmp_path, monkeypatch):
 
 def test_nothing_to_split_is_said(tmp_path):
     (tmp_path / "a.jsonl").write_text("")
-    with pytest.raises(UsageError, match="there is no document to cut into train, dev and test"):
+    with pytest.raises(UsageError, match="there is no document to split into train, dev and test"):
         run(tmp_path / "a.jsonl", tmp_path / "out", "--to", "jsonl", "--split", "80,10,10")
 
 
@@ -330,8 +330,8 @@ def test_stdout_can_be_named(tmp_path):
     import sys
 
     corpora.write(_documents(), tmp_path / "notes.jsonl")
-    code = "from hyperspan.cli import main; main()"
-    command = [sys.executable, "-c", code, "convert", str(tmp_path / "notes.jsonl"), "/dev/stdout", "--to", "jsonl"]
+    options = ["convert", str(tmp_path / "notes.jsonl"), "/dev/stdout", "--to", "jsonl"]
+    command = [sys.executable, "-m", "hyperspan", *options]
     done = subprocess.run(command, capture_output=True, timeout=60, check=True)
     assert done.stdout == (tmp_path / "notes.jsonl").read_bytes()
 

@@ -136,9 +136,9 @@ PASSAGE = {"id": "p", "type": "x", "text": ["No fever."], "offsets": [[0, 9]]}
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ([], r"row 1: \[\] is no row of BigBIO; expected an object with 'passages'"),
+        ([], r"row 1: \[\] is not a BigBIO row; expected an object with 'passages'"),
         (damaged(passages=[{**PASSAGE, "offsets": [[0, 8]]}]), "passage 1 has 9 characters, but the offsets 0 to 8"),
-        (damaged(passages=[PASSAGE, PASSAGE]), "passage 2 begins at 0, before the one in front of it ends at 9"),
+        (damaged(passages=[PASSAGE, PASSAGE]), "passage 2 begins at 0, before the previous one ends at 9"),
         (damaged(passages=[{**PASSAGE, "offsets": [[2_000_000, 2_000_009]]}]), "more than 1,000,000 after 0"),
         (damaged(passages=[{**PASSAGE, "text": 7}]), "'text' is 7; expected a list of texts"),
         (damaged(entities="none"), "'entities' is 'none'; expected a list of objects"),

@@ -268,7 +268,7 @@ def test_declared_encodings_do_not_shift_offsets(tmp_path: Path, encoding: str) 
     ("document", "message"),
     [
         ([], "document 1: the document is []; expected an object"),
-        ({"id": "7"}, "document 1: there is no 'passages'; expected a BioC document"),
+        ({"id": "7"}, "document 1: 'passages' is missing; expected a BioC document"),
         ({"id": "7", "passages": {}}, "'passages' of a document is {}; expected a list"),
         ({"id": ["7"], "passages": []}, "'id' of a document is ['7']; expected a text"),
         ({"id": "7", "infons": [1], "passages": []}, "'infons' of a document is [1]; expected an object"),

@@ -187,7 +187,7 @@ def _line(code: str) -> str:
         ("1\tgave\t*\n", "train.cupt:1: the line has 3 columns; expected 11"),
         (rows("2 gave _ _ _ _ _ _ _ _ *"), "train.cupt:1: the ID is '2'; expected 1"),
         (_line("*").replace("gave", ""), "train.cupt:1: the FORM is empty; expected a word"),
-        (rows("1-2 gave _ _ _ _ _ _ _ _ 1:VID"), "PARSEME:MWE is '1:VID' on a line that is no word; expected '*'"),
+        (rows("1-2 gave _ _ _ _ _ _ _ _ 1:VID"), "PARSEME:MWE is '1:VID' on a line that is not a word; expected '*'"),
         (
             _line("1:A") + rows("2 up _ _ _ _ _ _ _ _ 1:B"),
             "train.cupt:2: expression 1 has category 'B', but 'A' before",

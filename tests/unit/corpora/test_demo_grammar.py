@@ -121,9 +121,9 @@ def test_a_deidentification_mark_is_one_token():
         ("<two words>", "exam:3: column 1: slot 'two words' is not a name; expected the name of a word list"),
         ("{2-4}", "exam:3: column 1: '2-4' is not a range; expected {2..14} or {0.4..2.1}"),
         ("{9..4}", "exam:3: column 1: the range '9..4' ends before it starts"),
-        ("a \\b", "exam:3: column 3: a backslash stands before 'b'"),
+        ("a \\b", "exam:3: column 3: there is a backslash before 'b'"),
         ("3x ", "exam:3: column 4: there is nothing; expected words"),
-        ("0x a", "exam:3: the construction is taken 0 times; expected 1x or more"),
+        ("0x a", "exam:3: the construction has the weight 0; expected 1x or more"),
         ("tset> a", "exam:3: there is no split 'tset'; expected train, dev, test"),
     ],
 )

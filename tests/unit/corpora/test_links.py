@@ -121,7 +121,7 @@ def test_keys_of_others_are_not_taken_for_links(tmp_path):
 def test_a_link_to_nothing_is_a_defect(tmp_path):
     record = {"doc": "a", "text": "no", "mentions": [], "equivalences": [{"type": "Same", "targets": ["T1"]}]}
     (tmp_path / "a.jsonl").write_text(json.dumps(record))
-    with pytest.raises(CorpusError, match=r"a\.jsonl:1: a link \(equivalence\) refers to 'T1', which is no id of"):
+    with pytest.raises(CorpusError, match=r"a\.jsonl:1: a link \(equivalence\) refers to 'T1', which is not the id of"):
         corpora.read(tmp_path / "a.jsonl")
 
 

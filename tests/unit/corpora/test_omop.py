@@ -61,7 +61,7 @@ def test_convert_writes_it_and_nothing_reads_it(tmp_path):
     corpora.write([NOTE], tmp_path / "a.jsonl")
     result = CliRunner().invoke(app, ["convert", str(tmp_path / "a.jsonl"), str(tmp_path / "a.csv")])
     assert result.exit_code == 0, result.output
-    assert "wrote 1 documents with 2 mentions" in result.stderr
+    assert "wrote 1 document with 2 mentions" in result.stderr
     assert len(rows_of(tmp_path / "a.csv")) == 2
     with pytest.raises(FormatError, match="the format is not recognised"):
         corpora.read(tmp_path / "a.csv")

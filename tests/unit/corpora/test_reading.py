@@ -83,8 +83,8 @@ def test_files_for_every_document_are_read_from_sub_folders_too(tmp_path):
 def test_one_file_for_everything_is_not_found_in_two_places(tmp_path):
     put(tmp_path, "train.jsonl", "old/train.jsonl")
     message = (
-        r"jsonl files stand at the top and in sub-folders, such as 'old/train.jsonl'; it is not clear whether all are "
-        r"meant\. Name one file or folder"
+        r"jsonl files are both at the top and in sub-folders, such as 'old/train.jsonl'; it is not clear whether all "
+        r"are meant\. Name one file or folder"
     )
     with pytest.raises(FormatError, match=message):
         corpora.read(tmp_path)

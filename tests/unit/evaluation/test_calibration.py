@@ -51,3 +51,18 @@ def test_mentions_of_a_comparison_are_right_or_spurious() -> None:
     found = counter.result()
     assert (found.bins[7].share_right, found.bins[2].share_right) == (1.0, 0.0)
     assert found.error == pytest.approx(0.25)
+
+
+def test_what_chance_alone_does_is_what_simulation_says() -> None:
+    draw = np.random.default_rng(2)
+    probs = np.concatenate([draw.random(300) ** 2, [0.55, 0.97]])
+    simulated = [
+        Calibration.of(zip(probs.tolist(), (draw.random(len(probs)) < probs).tolist(), strict=True)).error
+        for _ in range(2_000)
+    ]
+    found = Calibration.of((prob, True) for prob in probs.tolist())
+    assert found.by_chance == pytest.approx(np.mean(simulated), rel=0.05)
+    assert found.most_by_chance == pytest.approx(np.quantile(simulated, 0.95), rel=0.05)
+    assert found.as_dict()["by_chance"] == found.by_chance
+    assert found.as_dict()["most_by_chance"] == found.most_by_chance
+    assert Calibration.of([]).by_chance == Calibration.of([]).most_by_chance == 0.0

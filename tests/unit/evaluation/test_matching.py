@@ -87,7 +87,7 @@ def test_another_number_of_tokens():
 
 def test_another_text():
     assert message_of([Document("a", "no fever or pain")], [Document("a", "no fevers or pain")]) == (
-        "gold and prediction differ at document 1, document 'a': at character 8 the text goes on with ' or pain' in "
+        "gold and prediction differ at document 1, document 'a': at character 8 the text continues with ' or pain' in "
         "gold, but with 's or pain' in the prediction. Both must have the same text: predict on the gold corpus itself."
     )
     assert "gold has 4 characters, but the prediction 5" in message_of(
@@ -121,14 +121,14 @@ def test_a_prediction_that_ends_early():
 def test_a_prediction_that_goes_on():
     gold = [sentence("one", "a")]
     assert message_of(gold, [*gold, sentence("two", "a", "out.jsonl:2")]) == (
-        "the prediction has a sentence that gold has not: document 'a' (out.jsonl:2), when all 1 of gold have their "
+        "the prediction has a sentence that gold lacks: document 'a' (out.jsonl:2), when all 1 of gold have their "
         "partners. Both must hold the same documents with the same sentences."
     )
 
 
 def test_a_prediction_with_a_document_before_those_of_gold():
     gold = [sentence("one", "a")]
-    assert "a sentence that gold has not: document 'z'" in message_of(gold, [sentence("zero", "z"), *gold])
+    assert "a sentence that gold lacks: document 'z'" in message_of(gold, [sentence("zero", "z"), *gold])
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from hyperspan.errors import CorpusError, UsageError
@@ -27,6 +29,8 @@ def test_large_has_the_splits_of_the_release(both):
     assert both.largest is large
     assert [len(docs(large.split(name))) for name in ("train", "dev", "test")] == [24, 24, 24]
     assert large.types == ("Disease_Disorder",)
+    note_types = {sentence.attributes["note_type"] for sentence in large.split("train")}
+    assert note_types == {"discharge", "echo", "radiology", "ecg"}
 
 
 def test_small_is_cut_by_document_and_tested_on_the_development_documents(both):
@@ -47,7 +51,7 @@ def test_another_seed_cuts_elsewhere(clinical):
 def test_small_can_be_made_of_the_later_release(clinical, both):
     small, _ = load(Source(semeval2014=clinical["semeval"]), Settings()).datasets
     assert docs(small.split("dev")) == docs(both.datasets[0].split("dev"))
-    assert [s.tokens for s in small.split("test")] == [s.tokens for s in both.datasets[0].split("test")]
+    assert sorted(s.tokens for s in small.split("test")) == sorted(s.tokens for s in both.datasets[0].split("test"))
 
 
 def test_the_earlier_release_alone_gives_small(clinical):
@@ -67,7 +71,9 @@ def test_types_are_the_roots_of_the_codes(both, clinical):
 
 
 def test_a_release_without_a_split(clinical):
-    with pytest.raises(UsageError, match=r"shareclef has nothing for the split 'dev'; expected annotations in"):
+    with pytest.raises(
+        UsageError, match=r"shareclef has nothing for the split 'dev'; expected a folder with dev in its name"
+    ):
         load(Source(semeval2014=clinical["shareclef"]), Settings())
 
 
@@ -91,9 +97,8 @@ def test_what_a_release_lacks_is_told(tmp_path):
     corpus, elsewhere = root / "Task1TestSetCorpus100", tmp_path / "elsewhere"
     corpus.rename(elsewhere)
     message = (
-        r"nothing for the split 'test'; expected annotations in a folder with test in its name, such as "
-        r"Task1TestSetGOLD, or annotations whose reports are in one; text files seen: 40 in "
-        r"Task1TrainSetCorpus199/ALLREPORTS, 20 in Task1Gold_SN2012/Gold_SN2012"
+        r"nothing for the split 'test'; there are annotations of 20 reports in Task1Gold_SN2012/Gold_SN2012, but not "
+        r"their texts; expected 00040-000040-\w+\.txt in a folder such as Task1TestSetCorpus/ALLREPORTS"
     )
     with pytest.raises(UsageError, match=message):
         load(Source(shareclef2013=root), Settings())
@@ -107,10 +112,53 @@ def test_what_a_release_lacks_is_told(tmp_path):
     )
     with pytest.raises(UsageError, match=message):
         load(Source(shareclef2013=root), Settings())
+    elsewhere.rename(reports)
+    for gold, split, n_reports in (
+        ("Task1Gold_SN2012", "test", 20),
+        ("Task1TrainSetGOLD199knowtatorehost", "train", 40),
+    ):
+        (root / gold).rename(elsewhere)
+        message = (
+            rf"nothing for the split '{split}'; there are {n_reports} reports in .*/ALLREPORTS, but no annotations of"
+        )
+        with pytest.raises(UsageError, match=message):
+            load(Source(shareclef2013=root), Settings())
+        elsewhere.rename(root / gold)
     with pytest.raises(UsageError, match=r"has no annotations; text files seen: 20 in ALLREPORTS\. Expected pipe"):
         load(Source(shareclef2013=corpus), Settings())
     with pytest.raises(CorpusError, match="there is no such file or folder"):
         load(Source(shareclef2013=tmp_path / "nowhere"), Settings())
+    with pytest.raises(UsageError, match="is a file; expected the folder of a release"):
+        load(Source(shareclef2013=next(corpus.rglob("*.txt"))), Settings())
+
+
+@pytest.mark.parametrize(
+    ("removed", "kind", "message"),
+    [
+        (
+            "Task1TestSetCorpus100/ALLREPORTS",
+            "no-split",
+            r"or above a report '00040-000040-\w+\.txt', has train, dev or",
+        ),
+        ("Task1Gold_SN2012/Gold_SN2012", "no-annotations", "the test report has no annotations, so it is not read"),
+        ("Task1TrainSetCorpus199/ALLREPORTS", "no-text", "there is no text '00000-000000-"),
+        (
+            "Task1TrainSetGOLD199knowtatorehost/ALLSAVED",
+            "no-annotations",
+            "the train report has no annotations, so it is not read",
+        ),
+    ],
+)
+def test_reports_and_annotations_without_the_other_are_counted(tmp_path, removed, kind, message):
+    """Nothing of a release is left out silently."""
+    root = tmp_path / "release"
+    splits = write_shareclef2013(root)
+    for path in sorted((root / removed).iterdir())[:3]:
+        path.unlink()
+    data = load(Source(shareclef2013=root), Settings())
+    assert data.skipped[kind] == 3
+    assert re.search(message, data.examples[kind].message)
+    assert sum(len(docs(sentences)) for sentences in data.largest.splits.values()) == sum(map(len, splits.values())) - 3
 
 
 @pytest.mark.parametrize(

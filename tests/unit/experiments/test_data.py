@@ -57,6 +57,18 @@ def test_gold_that_words_cannot_express_is_kept_as_gold_that_is_never_found(tmp_
     assert data.digest() != Data((dataset.changed(lambda some: [replace(one, lost=()) for one in some]),)).digest()
 
 
+def test_the_discontiguous_subset_has_the_sentence_in_which_skipped_gold_begins(tmp_path):
+    text = "No fever. Arms and legs weak. Well."
+    for split in ("train", "dev", "test"):
+        corpora.write([Document("a", text, [Mention("Finding", [(3, 8)])])], tmp_path / split, format="brat")
+        file = tmp_path / split / "a.ann"
+        file.write_text(file.read_text(encoding="utf-8") + "T9\tFinding 10 14;24 99\tx\n", encoding="utf-8")
+    (dataset,) = load(Source(data=str(tmp_path)), Settings()).datasets
+    for split in ("train", "dev", "test"):
+        (kept,) = dataset.split(split, discontiguous=True)
+        assert (kept.tokens[0], kept.mentions, len(kept.lost)) == ("Arms", (), 1)
+
+
 @pytest.mark.parametrize(
     ("source", "message"),
     [

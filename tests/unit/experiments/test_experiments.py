@@ -34,6 +34,7 @@ from hyperspan.experiments import (
     write_document,
 )
 from hyperspan.experiments.plotting import svg_of
+from hyperspan.experiments.result import with_differences
 from hyperspan.experiments.training import Found
 
 APART = Mention("Finding", [(0, 1), (2, 3)])
@@ -76,7 +77,7 @@ def test_the_document_has_its_shape(documents, name):
         assert conclusion["evidence"]
     assert document["conclusions"]
     assert bool(document["published"]) is (document["table"] != "ours")
-    assert document["notes"][-1].startswith("Made with --quick")
+    assert document["notes"][-1].startswith("Made with --quick") is bool(document["data"])  # counts need no data
     assert page_of(document).startswith(f"# {name}: ")
 
 
@@ -85,6 +86,16 @@ def test_plots_are_the_same_for_the_same_data(documents, name):
     svg = svg_of(experiment_named(name).plot, documents[name])
     assert svg == svg_of(experiment_named(name).plot, documents[name])
     assert ElementTree.fromstring(svg).tag.endswith("svg")
+
+
+@pytest.mark.parametrize("name", [name for name, one in EXPERIMENTS.items() if one.plot])
+def test_legends_fit_into_their_plots(documents, name):
+    figure = experiment_named(name).plot(documents[name])
+    figure.draw_without_rendering()
+    for legend in figure.legends:
+        box = legend.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= figure.bbox.x1
 
 
 def test_without_matplotlib_all_but_the_plot_is_written(documents, tmp_path, monkeypatch):
@@ -161,8 +172,7 @@ def test_main_has_a_row_for_every_model_and_decoder(documents):
     assert len(rows) == 2 * 6 * 3
     row = next(row for row in rows if (row["training"], row["structure"]) == ("Train-Orig", "split"))
     assert (row["model"], row["decoder"], row["paper_f1"]) == ("derivations", "enough", 59.2)
-    assert row["difference"] is None
-    assert "difference" not in [column["name"] for column in documents["main"]["columns"]]
+    assert not any(column["name"].startswith("difference") for column in documents["main"]["columns"])
     assert len(documents["main"]["details"]["cells"]) == 12
 
 
@@ -175,13 +185,13 @@ def invented_scores(run, cell):
 def test_main_compares_with_its_own_setting_on_the_data_of_the_paper(demo_data, quick, monkeypatch):
     monkeypatch.setattr(main, "cell_scores", invented_scores)
     small, large = (replace(demo_data.largest, name=name, paper=name) for name in ("SMALL", "LARGE"))
-    result = main.run(Run(Data((small, large)), quick))
+    result = with_differences(main.run(Run(Data((small, large)), quick)))
     rows = {(row["data"], row["training"], row["structure"], row["decoder"]): row for row in result.rows}
     row = rows["SMALL", "Train-Disc", "linear", "enough"]
     assert row["paper_f1"] == 47.8
-    assert row["difference"] == pytest.approx(2.2)
+    assert [row[f"difference_{value}"] for value in main.VALUES] == pytest.approx([-9.7, 10.2, 2.2])
     assert rows["LARGE", "Train-Disc", "linear", "enough"]["paper_f1"] == 47.0
-    assert rows["LARGE", "Train-Disc", "linear", "probable"]["difference"] is None
+    assert rows["LARGE", "Train-Disc", "linear", "probable"]["difference_f1"] is None
 
 
 def test_what_main_concludes():

@@ -44,7 +44,7 @@ def test_a_page_has_everything():
     page = page_of(document())
     assert page.startswith("# main: a title\n\n| name |   F1 |\n| ---- | ---: |\n| a\\|b | 60.0 |\n")
     assert "- **holds**: It holds\n  (1 > 0)\n" in page
-    assert "- **cannot be told**: Ours (ours)\n" in page
+    assert "- **undecided**: Ours (ours)\n" in page
     assert "- Of note.\n" in page
     assert "    hyperspan experiment run main\n" in page
     assert page.endswith("today, hyperspan 0, one, 2 cores, 3 s\n")
@@ -88,7 +88,7 @@ def test_what_a_table_cannot_show():
 
 @pytest.mark.parametrize("text", ["", "a", "0", "-1", "1,,2", "inf", "nan"])
 def test_penalties_that_make_no_sense(text):
-    with pytest.raises(UsageError, match="expected numbers above 0 with commas between"):
+    with pytest.raises(UsageError, match="expected numbers above 0 separated by commas"):
         parse_penalties(text)
 
 

@@ -210,7 +210,7 @@ def test_files_of_other_programs_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("01\ta\t1\nword\n", r"paths:2: 'word' is not a bit string, a word and a count with tabs between"),
+        ("01\ta\t1\nword\n", r"paths:2: 'word' is not a bit string, a word and a count separated by tabs"),
         ("01\ta\t1\n012\tb\t1\n", r"paths:2: '012\\tb\\t1' is not a bit string"),
         ("01\t\t1\n", r"paths:1: '01\\t\\t1' is not a bit string"),
         ("01\ta\tmany\n", r"paths:1: the count of 'a' is 'many'; expected a whole number"),
@@ -246,7 +246,7 @@ def test_many_words_at_once():
     [
         (("a",), [0, 1], [1], "there are 1 words, but 2 cluster ids and 1 counts"),
         (("a",), [2], [1], "a cluster id is not the index of one of the 2 paths"),
-        (("a", "a"), [0, 1], [1, 1], "a word is there twice"),
+        (("a", "a"), [0, 1], [1, 1], "a word occurs twice"),
     ],
 )
 def test_clusters_that_do_not_fit_together(words, ids, counts, message):
@@ -255,7 +255,7 @@ def test_clusters_that_do_not_fit_together(words, ids, counts, message):
 
 
 def test_a_word_that_utf8_cannot_write(tmp_path):
-    with pytest.raises(FeatureError, match=r"a word holds '\\ud800', which UTF-8 cannot write"):
+    with pytest.raises(FeatureError, match=r"a word holds '\\ud800', which UTF-8 cannot encode"):
         Clusters(("\ud800",), np.array([0]), ("0",), np.array([1])).save(tmp_path / "paths")
     assert not (tmp_path / "paths").exists()
 

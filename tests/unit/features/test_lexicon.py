@@ -111,7 +111,7 @@ def test_an_empty_lexicon_finds_nothing():
 
 @pytest.mark.parametrize("entry", [(1, "A"), ("a", ""), ("a", None)])
 def test_entries_that_are_none(entry):
-    with pytest.raises(FeatureError, match=r"is not a phrase and a category, both texts"):
+    with pytest.raises(FeatureError, match=r"is not a phrase and a category, both strings"):
         Lexicon.from_entries([entry])
 
 
@@ -142,9 +142,9 @@ def meta(**changes) -> np.ndarray:
 @pytest.mark.parametrize(
     ("arrays", "message"),
     [
-        ({"meta": meta(format="other")}, "it does not say that it is one"),
+        ({"meta": meta(format="other")}, "it is not marked as one"),
         ({"meta": meta(version=9)}, "its version is 9, but this program reads 1"),
-        ({"meta": meta(categories=[1])}, "categories is not a list of texts"),
+        ({"meta": meta(categories=[1])}, "categories is not a list of strings"),
         ({"meta": meta()}, r"category has a value outside -1\.\.0"),
         ({"piece": np.zeros(3, dtype=np.int64)}, r"first_child is int32 of shape \(\d+,\), expected int32 of \(4,\)"),
         ({"pieces": np.frombuffer(b"one", dtype=np.uint8)}, r"piece has a value outside 0\.\.0"),
@@ -360,7 +360,7 @@ def test_other_ways_to_compress_are_refused(lexicon, method):
     with zipfile.ZipFile(io.BytesIO(lexicon.to_bytes())) as ours, zipfile.ZipFile(raw, "w", method) as other:
         for member in ours.infolist():
             other.writestr(member.filename, ours.read(member))
-    with pytest.raises(FeatureError, match="this is not a lexicon: its arrays are not compressed as NumPy does it"):
+    with pytest.raises(FeatureError, match="this is not a lexicon: its arrays are not compressed the way NumPy does"):
         Lexicon.from_bytes(raw.getvalue())
 
 

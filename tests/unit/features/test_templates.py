@@ -91,7 +91,7 @@ def test_a_pattern_that_cannot_be_read(pattern: str, message: str):
     [
         ("", "mine.toml: there are no templates; expected a group such as [words]"),
         ("# nothing\n[words]\n", "mine.toml: there are no templates"),
-        ('here = "word[0]"', "mine.toml: 'here' stands outside any group; expected it below the name of a group"),
+        ('here = "word[0]"', "mine.toml: 'here' is outside any group; expected it below the name of a group"),
         ("[words]\nhere = 3", "mine.toml: template 'here' in group 'words' is 3; expected columns with offsets"),
         ("[words]\nhere = word[0]", "mine.toml: the file is not TOML: Invalid value (at line 2, column 8)"),
         ('[words]\na = "word"\na = "lower"', "mine.toml: the file is not TOML: Cannot overwrite a value"),

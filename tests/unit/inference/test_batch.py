@@ -8,7 +8,8 @@ import pytest
 from enumeration import batch_of, random_scores, single
 from hyperspan import Mention
 from hyperspan.errors import StructureError, UsageError
-from hyperspan.inference import DECODERS, ScoreBatch, check_decoder, distribution, distribution_names, sums
+from hyperspan.inference import DECODERS, ScoreBatch, check_decoder, distribution, distribution_names, encodings, sums
+from hyperspan.inference.outcomes import by_number_of_parts
 from hyperspan.structures import structure
 
 pytestmark = pytest.mark.kernel
@@ -101,11 +102,29 @@ def test_empty_batches_and_empty_sentences(name: str, over: str, first_word: lis
         assert [here.mentions for here in decode(found, 0.0)] == [()] * n_sentences
 
 
+@pytest.mark.parametrize("name", ["mention", "shared", "split"])
+@pytest.mark.parametrize("threshold", [0.3, (0.2, 0.02), (0.02, 0.2)], ids=str)
+def test_a_search_leaves_out_only_what_has_nothing_to_find(name: str, threshold, monkeypatch) -> None:
+    monkeypatch.setattr(encodings, "_ROOM", 0)  # so that there is room for few at a time
+    made = structure(name, ["A", "B", "C"], 3)
+    pieces = pieces_of(made, [5, 1, 0, 4, 3, 2, 6, 4, 4, 5, 3, 1, 2, 5, 6, 3], 11)
+    for number, scores in enumerate(pieces):
+        scores[:, made.start_labels[number % 3 :]] -= 3.0 * (number % 4)  # many, few or no mentions are probable
+    together = distribution(made, batch_of(pieces))
+    found, least = together.probable(threshold), by_number_of_parts(threshold, 3)
+    for scores, here, everything in zip(pieces, found, together.probable(1e-9), strict=True):
+        assert single(made, scores).probable(threshold) == [here]
+        probable = [mention for mention in everything.mentions if mention.prob >= least[len(mention.parts) - 1]]
+        assert [(mention, mention.prob) for mention in here.mentions] == [
+            (mention, mention.prob) for mention in probable
+        ]
+    assert sum(len(here.mentions) for here in found) > 0
+
+
 def test_empty_sentences_at_the_end_read_nothing() -> None:
     made = structure("shared", ["A", "B"], 3)
     pieces = pieces_of(made, [1, 1, 1, 0], 6)
     found = distribution(made, batch_of(pieces))
-    assert np.all(found.chance_of_mentions()[:, 3] == 0.0)
     assert found.log_partition()[3] == 0.0
     assert not found.probable(0.0)[3].mentions
 

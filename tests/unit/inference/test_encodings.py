@@ -10,13 +10,14 @@ from enumeration import FOR_ENCODINGS, THREE_PARTS, batch_of, case_name, chi_squ
 from hyperspan import Mention
 from hyperspan.inference import distribution, encodings, outcomes, sums
 from hyperspan.inference.automaton import staircase_automaton
-from hyperspan.inference.numba.mention_marginals import Bounds
+from hyperspan.inference.numba.frontier import forward_backward_kernel
+from hyperspan.inference.numba.mention_marginals import Bounds, restricted_totals_kernel
 from hyperspan.inference.outcomes import by_number_of_parts
 from hyperspan.inference.reference.algebra import LOG_SUM
 from hyperspan.inference.reference.automaton import total
 from hyperspan.inference.reference.mention_marginals import ClampedSums
 from hyperspan.structures import Hypergraph, Staircase, structure
-from hyperspan.structures.staircase import NO_START, STAY
+from hyperspan.structures.staircase import NO_START, START, STAY
 
 pytestmark = pytest.mark.kernel
 
@@ -162,25 +163,21 @@ def test_the_best_outcome_is_read_and_its_mentions_have_their_probability(made, 
 
 
 @cases
-def test_the_chance_of_any_mention(made, n_words: int) -> None:
+def test_the_probability_of_any_mention_and_of_any_of_several_parts(made, n_words: int) -> None:
     everything = enumeration(made, n_words)
     scores = random_scores(np.random.default_rng(5), made, n_words)
-    probs = everything.probs(scores)
-    chance = single(made, scores).chance_of_mentions()
-    assert chance.shape == (len(made.blocks), 1)
-    for block, found in zip(made.blocks, chance[:, 0].tolist(), strict=True):
-        start = block.first_label + NO_START + 1
-        has_any = everything.uses[:, :, start].any(axis=1)
-        assert found == pytest.approx(probs[has_any].sum(), rel=1e-9)
-
-
-def test_where_the_chance_is_not_certain_it_is_one() -> None:
-    made = structure("shared", ["A", "B"], 3)
-    pieces = [random_scores(np.random.default_rng(3), made, n_words) for n_words in (2, 3, 2, 4)]
-    pieces[1][:, 2] = 5_000.0
-    pieces[3][:, :2] = -np.inf  # nothing is possible
-    chance = distribution(made, batch_of(pieces)).chance_of_mentions()
-    assert np.argwhere(chance == 1.0).tolist() == [[0, 1], [0, 3]]
+    probs, batch = everything.probs(scores), batch_of([scores])
+    for over in sums.sums_over(made, batch):
+        table, work = over.table, over.workspace(keeps_beta=False)
+        forward_backward_kernel(table, batch.scores, over.arrays, 0, over.n_padded, work, batch.scores[:0])
+        restricted_totals_kernel(table, n_words, work)
+        for lane, number in enumerate(over.block):
+            first = made.blocks[number].first_label
+            is_used = everything.uses[:, :, first : first + table.n_labels].any(axis=1)
+            nothing, one_part = work.states[:2, lane] / work.alpha[n_words << table.n_nodes, lane]
+            assert 1.0 - nothing == pytest.approx(probs[is_used[:, START]].sum(), rel=1e-9)
+            has_several = is_used[:, table.label_node > 0].any(axis=1)
+            assert 1.0 - one_part == pytest.approx(probs[has_several].sum(), rel=1e-9, abs=1e-14)
 
 
 def test_logs_give_the_same_probabilities_as_products() -> None:

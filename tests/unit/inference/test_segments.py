@@ -228,6 +228,31 @@ def test_long_sentences_and_huge_scores_neither_overflow_nor_take_more_than_boun
     assert found.best()[0].truncated == found.read_best("all")[0].truncated == (size > 0.0)
 
 
+@pytest.mark.parametrize(
+    ("part_end", "end_score"), [(2, 650.0), (1, 650.0)], ids=["leads to what can be reached", "leads nowhere"]
+)
+def test_parts_too_near_the_beginning_for_their_level_do_not_matter_however_large(part_end, end_score) -> None:
+    made = Segments(ONE, 3, 3, 3)
+    scores = np.full((6, made.n_labels), -5.0)
+    scores[2, made.part_label(0, 1, 1)] = -100.0
+    scores[part_end, made.end_label(0, 1)] = end_score
+    plain = single(made, scores).marginals()
+    scores[0, made.part_label(0, 1, part_end + 1)] = 650.0
+    marginals = single(made, scores).marginals()
+    assert marginals.log_partition[0] == plain.log_partition[0]
+    np.testing.assert_array_equal(marginals.edges, plain.edges)
+    assert marginals.edges[0, made.part_label(0, 1, part_end + 1)] == 0.0
+
+
+@pytest.mark.parametrize(("n_words", "is_cut"), [(1_000, False), (1_001, True)])
+def test_the_best_set_is_truncated_only_if_it_has_too_many_mentions(n_words: int, is_cut: bool) -> None:
+    made = Segments(ONE, 1, 1, 1)
+    found = single(made, np.ones((n_words, made.n_labels)))
+    (decoded,) = found.read_best("all")
+    assert len(decoded.mentions) == 1_000
+    assert decoded.truncated == found.best()[0].truncated == is_cut
+
+
 def test_the_search_for_probable_mentions_is_bounded_and_says_so(monkeypatch) -> None:
     monkeypatch.setattr(over_segments, "MOST_STEPS", 50)
     made = Segments(ONE, 3, 5, 5)
@@ -241,7 +266,7 @@ def test_mentions_that_cannot_be_written_have_no_probability() -> None:
     too_long, too_far = Mention("Finding", [(0, 3)]), Mention("Finding", [(0, 1), (3, 4)])
     assert found.mention_probs([[too_long, too_far]]) == [[0.0, 0.0]]
     assert found.joint_probs([[too_long, Mention("Finding", [(0, 1)])]]) == [0.0]
-    with pytest.raises(StructureError, match="cannot be written; expected one of at most 2 parts of 2 words with gaps"):
+    with pytest.raises(StructureError, match="cannot be encoded; expected one of at most 2 parts of 2 words with gaps"):
         found.moved(too_long)
     assert np.all(made.clamp(found.batch.scores, too_long, ()) == -np.inf)
 

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array
 
 from hyperspan.learning import logistic
-from hyperspan.learning.logistic import cross_validated, fit_logistic, log_loss, probs_of
+from hyperspan.learning.logistic import LEAST_SLOPE, cross_validated, fit_logistic, fit_map, log_loss, probs_of
 
 
 def random_rows(seed: int, n_rows: int = 300, n_features: int = 12) -> tuple[csr_array, np.ndarray]:
@@ -57,3 +57,19 @@ def test_the_best_penalty_is_chosen_whatever_the_threads() -> None:
 
 def test_nothing_to_judge() -> None:
     assert log_loss(np.empty(0), np.empty(0)) == 0.0
+
+
+def test_a_map_is_the_most_probable_one_and_keeps_the_order() -> None:
+    draw = np.random.default_rng(5)
+    log_odds = draw.normal(size=400) * 2.0
+    is_right = (draw.random(400) < probs_of(0.7 * log_odds + 0.5)).astype(float)
+
+    def loss(slope: float, shift: float) -> float:
+        return len(log_odds) * log_loss(slope * log_odds + shift, is_right) + 5.0 * ((slope - 1.0) ** 2 + shift**2)
+
+    slope, shift = fit_map(log_odds, is_right)
+    for step in (-0.01, 0.01):
+        assert loss(slope, shift) < min(loss(slope + step, shift), loss(slope, shift + step))
+    assert fit_map(log_odds, (log_odds < 0).astype(float))[0] == LEAST_SLOPE
+    few = slice(3)
+    assert fit_map(log_odds[few], 1.0 - is_right[few]) == pytest.approx((1.0, 0.0), abs=0.5)

@@ -239,7 +239,7 @@ def test_not_too_many_chunks_wait_to_be_summed(monkeypatch: pytest.MonkeyPatch) 
         return run(n_threads, work, n_tasks)
 
     monkeypatch.setattr(objective, "run", run_and_count)
-    monkeypatch.setattr(objective, "WAITING_TRANSITIONS", 2 * parameters.n_transitions)
+    monkeypatch.setattr(objective, "WAITING_NUMBERS", 2 * parameters.n_transitions)
     value, gradient = function(weights)
     assert value == wanted[0]
     np.testing.assert_array_equal(gradient, wanted[1])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from hyperspan.diagnostics import LostMention
 from hyperspan.learning import DEFAULT_THRESHOLD, LOWEST_THRESHOLD, ThresholdCurve
-from hyperspan.mentions import Mention
+from hyperspan.mentions import Mention, Sentence
 
 
 def mention(place: int, prob: float | None = None) -> Mention:
@@ -24,7 +25,7 @@ def calibrated(n_sentences: int, seed: int = 0, power: float = 1.0) -> Threshold
 
 
 def test_calibrated_probabilities_are_cut_at_half_of_f1():
-    curve = calibrated(20_000)
+    curve = calibrated(5_000)
     assert curve.choose() == pytest.approx(curve.best_f1 / 2, abs=0.02)
     beta = 0.5
     assert curve.choose(beta) == pytest.approx(float(curve.f_score(beta).max()) / 1.25, abs=0.03)
@@ -36,12 +37,12 @@ def test_small_samples_scatter_less_than_their_optimum():
     best = [float(curve.thresholds[curve.f_score().argmax()]) for curve in curves]
     chosen = [curve.choose() for curve in curves]
     assert np.std(chosen) < 0.6 * np.std(best)
-    right = calibrated(20_000).choose()
+    right = calibrated(5_000).choose()
     assert np.abs(np.subtract(chosen, right)).mean() < np.abs(np.subtract(best, right)).mean()
 
 
 def test_the_data_has_the_last_word_where_there_is_much_of_it():
-    curve = calibrated(20_000, power=4.0)  # far too sure of itself: the optimum is well above half of F1
+    curve = calibrated(5_000, power=4.0)  # far too sure of itself: the optimum is well above half of F1
     scores = curve.f_score()
     chosen = curve.choose()
     assert chosen > curve.best_f1 / 2 + 0.1
@@ -98,3 +99,15 @@ def test_it_is_never_below_the_lowest_that_tuning_looks_at():
     gold, low, high = [[mention(0)]] * 50, [mention(0, 0.05)], [mention(0, 0.11)]
     assert ThresholdCurve.of(gold, [low] * 50, 0.02).choose() == DEFAULT_THRESHOLD
     assert ThresholdCurve.of(gold, [low] * 45 + [high] * 5, 0.02).choose() >= LOWEST_THRESHOLD
+
+
+def test_gold_that_was_skipped_in_reading_counts_as_missed():
+    sentence = Sentence(["no", "fever"], [mention(1)], lost=(LostMention("Finding", 1), LostMention("Finding", 1)))
+    only_lost = Sentence(["no", "pain"], [], lost=(LostMention("Finding", 2, 0),))
+    curve = ThresholdCurve.on([sentence, only_lost], [[mention(1, 0.9)], []])
+    assert {name: curve.row(0.5)[name] for name in ("recall", "tp", "fp", "fn")} == {
+        "recall": 0.25,
+        "tp": 1,
+        "fp": 0,
+        "fn": 3,
+    }

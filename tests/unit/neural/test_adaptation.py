@@ -44,7 +44,7 @@ def test_reading_makes_guesses_better_and_gives_an_encoder(encoder, sentences, s
     assert before.keys() == after.keys()
     assert any(not torch.equal(before[name], after[name]) for name in before)
     Recognizer(encoder=str(output), epochs=1, layers=1, device="cpu", n_threads=1).fit(some[:8])
-    with pytest.raises(UsageError, match="is there already; name a folder that is not"):
+    with pytest.raises(UsageError, match="already exists; name another folder"):
         adapt(encoder, sentences, output)
 
 

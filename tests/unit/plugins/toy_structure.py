@@ -8,7 +8,7 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from hyperspan.inference import BatchDistribution, Marginals, Outcome, register_distribution
+from hyperspan.inference import BatchDistribution, Marginals, MentionRows, Outcome, register_distribution
 from hyperspan.mentions import Mention
 from hyperspan.structures import Decoded, Encoded, Encoding, register_structure
 
@@ -118,16 +118,14 @@ class IndependentWords(BatchDistribution[SingleWords]):
             found.append(float(np.prod(own)))
         return found
 
-    def probable(self, threshold: float = 0.3, *, limit: int = 1_000) -> list[Decoded]:
-        probs, found = self._probs()[:, :, 1], []
-        for first, last in pairwise(self.batch.first_word):
-            words, types = np.nonzero(probs[first:last] >= threshold)
-            mentions = [
-                Mention(self.structure.types[type], [(word, word + 1)], float(probs[first + word, type]))
-                for word, type in zip(words.tolist(), types.tolist(), strict=True)
-            ]
-            found.append(Decoded.first(mentions, limit))
-        return found
+    def probable_rows(self, threshold: float | Sequence[float], limit: int) -> tuple[MentionRows, np.ndarray]:
+        probs = self._probs()[:, :, 1]
+        words, types = np.nonzero(probs >= np.min(threshold))
+        sentence = np.searchsorted(self.batch.first_word, words, side="right") - 1
+        start = words - self.batch.first_word[sentence]
+        parts = np.stack([start, start + 1], axis=1)[:, None, :]
+        rows = MentionRows(types, sentence, probs[words, types], np.ones(len(words), dtype=np.int64), parts)
+        return rows, np.zeros(self.batch.n_sentences, dtype=np.bool_)
 
 
 def register() -> None:

@@ -59,8 +59,8 @@ def test_another_version_is_noticed_once(installed, tmp_path: Path, caplog: pyte
     recognizer.explain(SENTENCES[0])
     assert warnings_in(caplog) == [
         "this model was trained with the annotator 'tagger' 1.0 (language 'en', tags 'own'), but here it is "
-        "'tagger' 2.0 (language 'en', tags 'own'). Parts of speech and lemmas may differ from those it knows, and "
-        "mentions may be missed for it. Install what it was trained with, or train again"
+        "'tagger' 2.0 (language 'en', tags 'own'). Parts of speech and lemmas may differ from those in training, so "
+        "mentions may be missed. Install what it was trained with, or train again"
     ]
     ours = [record for record in caplog.records if record.name == "hyperspan.recognizer.annotating"]
     assert all(record.levelno == logging.WARNING for record in ours)
@@ -105,7 +105,8 @@ def test_a_column_that_is_missing_is_noticed_once(tmp_path: Path, caplog: pytest
     for _ in range(2):
         recognizer.predict(SENTENCES)
     (said,) = warnings_in(caplog)
-    assert said.startswith("this model was trained with the column 'pos', but sentences to be read have none.")
+    expected = "but the given sentences have none, so mentions may be missed."
+    assert said.startswith(f"this model was trained with the column 'pos', {expected}")
 
 
 def test_a_model_that_had_no_column_misses_none(caplog: pytest.LogCaptureFixture):

@@ -215,7 +215,7 @@ def test_a_full_disk_does_not_stop_learning(tmp_path: Path, monkeypatch: pytest.
     recognizer = Recognizer(**QUICK).fit(SENTENCES, checkpoint=tmp_path / "c")
     assert recognizer.n_iter_ == 12
     warned = [record.getMessage() for record in caplog.records if record.name == "hyperspan.recognizer.checkpoint"]
-    assert warned == ["cannot write the checkpoint c: No space left on device. Training goes on without a checkpoint"]
+    assert warned == ["cannot write the checkpoint c: No space left on device. Training continues without a checkpoint"]
 
 
 def test_a_damaged_checkpoint_is_refused_with_a_sentence(tmp_path: Path):

@@ -59,7 +59,9 @@ def use(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"structure": "linear"}, {"distribution": "mention-sets", "structure": "split"}], ids=str
+    "options",
+    [{}, {"structure": "linear"}, {"distribution": "mention-sets", "structure": "split"}, {"structure": "segments"}],
+    ids=str,
 )
 def test_every_field_of_a_model(tmp_path: Path, options: dict[str, Any], resources: dict[str, Any]):
     raw = model(tmp_path / "a.model", **options, **({} if options else resources)).read_bytes()
@@ -146,7 +148,7 @@ def test_what_remembers_too_little_is_refused(tmp_path: Path, saved: dict[str, b
         (
             ("settings", "annotator"),
             "spacy:/tmp/evil",
-            "it names the annotator 'spacy:/tmp/evil', which is no installed package; a file may not choose a folder",
+            "it names the annotator 'spacy:/tmp/evil', which is not an installed package; a file may not choose",
         ),
     ],
 )
@@ -162,7 +164,7 @@ def test_what_was_found_is_told(tmp_path: Path, place: tuple[str, ...], value: A
 def test_files_do_not_choose_folders(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "folder").mkdir()
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(UsageError, match="which is no installed package"):
+    with pytest.raises(UsageError, match="which is not an installed package"):
         check_named_by_file(name)
 
 

@@ -43,7 +43,7 @@ def test_a_text_is_read_like_a_document(trained):
             "number 1 is ['No', 'fever']; expected sentences, documents or texts in a list (a sentence",
         ),
         ([TEXT, {"text": "x"}], "number 2 is {'text': 'x'}; expected sentences"),
-        (7, "7 is no list; expected sentences"),
+        (7, "7 is not a list; expected sentences"),
     ],
 )
 def test_anything_else_is_refused_with_what_is_expected(trained, given, message):

@@ -108,7 +108,7 @@ def test_an_old_model_of_the_distribution_published_predicts_as_before(tmp_path:
     old = [Recognizer.load(tmp_path / "old") for _ in range(2)][1]
     assert [record.message for record in caplog.records if "is now called" in record.message] == [
         "the distribution 'published' is now called 'derivations': that the paper summed over derivations is our "
-        "inference, not its formula. It is trained without a prior now; a model that was trained with one keeps it"
+        "guess, not its formula. It is trained without a prior now; a model that was trained with one keeps it"
     ]
     assert old.distribution == "derivations"
     assert old.scorer_.parameters.base_score.any()
@@ -219,9 +219,7 @@ def test_a_file_of_something_else(tmp_path: Path, raw: bytes):
 
 def test_somebody_elses_arrays(tmp_path: Path):
     (tmp_path / "x").write_bytes(save({"weights": np.zeros(3)}))
-    assert "is not a model file, or it is damaged (KeyError); train again, or copy it once more" in refused(
-        tmp_path / "x"
-    )
+    assert "is not a model file, or it is damaged (KeyError); copy it again, or train again" in refused(tmp_path / "x")
     for text in ("[]", "3", '"model"', "null", "{}", "not json", "[" * 100_000):
         (tmp_path / "x").write_bytes(save({"weights": np.zeros(3)}, {"hyperspan": text}))
         refused(tmp_path / "x")

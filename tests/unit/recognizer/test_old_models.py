@@ -1,23 +1,31 @@
-"""Model files of earlier versions load, and predict what they predicted then.
+"""Model files and checkpoints of earlier versions load, and predict what they predicted then.
 
-The files in ``golden/models`` were written, and the mentions beside them found, by the version whose model files have
-format 1 and whose inference was another: they must never be written again by a later one.
+The files ``v1-*`` in ``golden/models`` were written, and the mentions beside them found, by the version before 0.2,
+whose inference was another. ``tests/golden_models.py`` wrote the files ``0.2-*``, and tells how to write more. No later
+version may write any of them again.
 """
 
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from golden_models import CHECKPOINT_AFTER, FOLDER, LOWEST, TRAIN, recognizer
+from hyperspan.learning import Record
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer import Prediction, Recognizer
 
-FOLDER = Path(__file__).parent.parent.parent / "golden" / "models"
-NAMES = ("v1-shared", "v1-linear", "v1-published")
-LOWEST = 0.05
+SETTINGS = {
+    "v1-shared": {"structure": "shared"},
+    "v1-linear": {"structure": "linear"},
+    "v1-published": {"structure": "shared", "distribution": "derivations"},
+    "0.2-segments": {"structure": "segments", "l2": 0.1},
+    "0.2-second-look": {"structure": "shared", "rescore": "on"},
+}
+"""What each model file must come back with, beside the usual."""
 
 
 def plain(mentions: tuple[Mention, ...]) -> list[dict[str, Any]]:
@@ -28,7 +36,7 @@ def plain(mentions: tuple[Mention, ...]) -> list[dict[str, Any]]:
     ]
 
 
-@pytest.fixture(params=NAMES)
+@pytest.fixture(params=SETTINGS)
 def old(request: pytest.FixtureRequest) -> tuple[str, Recognizer, dict[str, Any]]:
     expected = json.loads((FOLDER / f"{request.param}.json").read_text(encoding="utf-8"))
     return request.param, Recognizer.load(FOLDER / f"{request.param}.model"), expected
@@ -41,9 +49,9 @@ def found_by(recognizer: Recognizer, expected: dict[str, Any], decode: str, **op
 
 def test_settings_come_back(old):
     name, recognizer, expected = old
-    assert recognizer.structure == ("linear" if name == "v1-linear" else "shared")
-    assert recognizer.distribution == ("derivations" if name == "v1-published" else "encodings")
-    assert recognizer.scorer == "linear"
+    usual = {"distribution": "encodings", "scorer": "linear", "rescore": "off"}
+    for setting, value in {**usual, **SETTINGS[name]}.items():
+        assert getattr(recognizer, setting) == value, setting
     assert recognizer.threshold_ == expected["threshold"]
 
 
@@ -70,3 +78,13 @@ def test_saved_again_they_predict_the_same(old, tmp_path):
     again = Recognizer.load(tmp_path / "again")
     assert found_by(again, expected, "all") == found_by(recognizer, expected, "all")
     assert again.weights_.tobytes() == recognizer.weights_.tobytes()
+
+
+def test_training_resumes_from_an_old_checkpoint(tmp_path):
+    path = tmp_path / "c"
+    path.write_bytes((FOLDER / "0.2-checkpoint.checkpoint").read_bytes())
+    records: list[Record] = []
+    resumed = recognizer("0.2-checkpoint").fit(TRAIN, checkpoint=path, resume=True, on_iteration=records.append)
+    assert records[0].iteration == CHECKPOINT_AFTER + 1
+    whole = recognizer("0.2-checkpoint").fit(TRAIN)
+    np.testing.assert_allclose(resumed.weights_, whole.weights_, rtol=1e-6, atol=1e-9)

@@ -13,7 +13,16 @@ import numpy as np
 import pytest
 
 from hyperspan.corpora import demo
-from hyperspan.errors import FeatureError, HyperspanError, LearningError, ModelError, StructureError, UsageError
+from hyperspan.diagnostics import Diagnostics
+from hyperspan.errors import (
+    CorpusError,
+    FeatureError,
+    HyperspanError,
+    LearningError,
+    ModelError,
+    StructureError,
+    UsageError,
+)
 from hyperspan.evaluation import evaluate
 from hyperspan.features import TemplateSet
 from hyperspan.inference.registry import _tell_old_name
@@ -145,6 +154,21 @@ def test_documents_are_learned_from(documents: Sequence[Document]):
     assert by_documents.weights_.tobytes() == by_sentences.weights_.tobytes()
 
 
+def test_a_mention_that_fits_no_word_is_an_error_whose_advice_works():
+    documents = [Document("note", "no fever", [Mention("Finding", [(3, 6)])])] * 2
+    with pytest.raises(CorpusError) as raised:
+        Recognizer(**QUICK).fit(documents)
+    assert str(raised.value) == (
+        "note: the 'Finding' mention [(3, 6)] 'fev' of document 'note' has a boundary inside a token; expected it at "
+        "the token's edge, as in 'fever'. Correct it, or train on the sentences of "
+        'hyperspan.text.as_sentences(documents, Diagnostics("skip")), which drops and counts such cases.'
+    )
+    diagnostics = Diagnostics("skip")
+    sentences = list(as_sentences([*documents, *TINY], diagnostics))
+    assert Recognizer(**QUICK).fit(sentences).types_ == Recognizer(**QUICK).fit(TINY).types_
+    assert diagnostics.counts == {"inside-token": 2}
+
+
 def test_any_iterable_will_do():
     once = Recognizer(**QUICK).fit(iter(TINY), dev=iter(TINY))
     assert same(once.predict(iter(TINY)), Recognizer(**QUICK).fit(TINY, dev=TINY).predict(TINY))
@@ -235,7 +259,7 @@ def test_there_must_be_mentions():
 
 
 def test_there_must_be_mentions_that_the_structure_can_write():
-    with pytest.raises(LearningError, match="'mention' cannot write any of the 4 training mentions; choose another"):
+    with pytest.raises(LearningError, match="'mention' cannot encode any of the 4 training mentions; choose another"):
         Recognizer(**QUICK, structure="mention").fit([TINY[2]] * 4)
 
 

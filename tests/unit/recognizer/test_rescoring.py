@@ -14,12 +14,17 @@ import pytest
 from forging import changes, forged, header_of
 from hyperspan import Mention, Recognizer, Sentence
 from hyperspan.errors import HyperspanError, LearningError, ModelError, UsageError
-from hyperspan.features import Lexicon
+from hyperspan.features import FeatureIndex, Lexicon
+from hyperspan.learning.logistic import fit_map
 from hyperspan.recognizer import folds, rescoring
 from hyperspan.recognizer.checkpoint import Interrupted
 from hyperspan.recognizer.folds import Folds, folds_of, read_candidates, write_candidates
-from hyperspan.recognizer.prediction import first_look
+from hyperspan.recognizer.prediction import candidates_in
 from hyperspan.recognizer.training import TRAINERS, TrainingOptions
+from hyperspan.scoring import Proposed
+from hyperspan.scoring.candidate_table import WordCodes, candidates_of, words_of
+from hyperspan.scoring.linear_mentions import LinearMentionScorer
+from hyperspan.scoring.string_counts import StringCounts
 
 QUICK: dict[str, Any] = {"max_components": 2, "max_iterations": 6, "n_threads": 1, "rescore": "on"}
 WORDS = ("pain", "fever", "rash", "cough", "aspirin", "nausea", "chills", "ulcer")
@@ -92,14 +97,17 @@ def test_models_of_folds_have_never_seen_a_word_of_their_own_documents() -> None
         assert planted.isdisjoint(words)
         others = {f"unique{sentence.doc[1:]}" for sentence in TRAIN} - planted
         assert others <= words
-        wanted = [here.candidates for here in first_look(model, rescoring.PROPOSAL, own)]
+        wanted = list(candidates_in(model, rescoring.PROPOSAL, own))
         found = [here for here, each in zip(made, fold.tolist(), strict=True) if each == number]
         assert [[(m, m.prob) for m in here] for here in found] == [[(m, m.prob) for m in here] for here in wanted]
 
 
-def test_counts_of_strings_leave_out_the_own_document() -> None:
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_counts_of_strings_leave_out_the_own_document(is_mixed: bool) -> None:
     """A string that only its own document has looks as new as it will to somebody else's."""
-    candidates = [tuple(replace(mention, prob=0.5) for mention in sentence.mentions) for sentence in TRAIN]
+    order = np.random.default_rng(0).permutation(len(TRAIN)) if is_mixed else np.arange(len(TRAIN))
+    train = [TRAIN[place] for place in order.tolist()]
+    candidates = [tuple(replace(mention, prob=0.5) for mention in sentence.mentions) for sentence in train]
     seen = []
     original = rescoring.features_of
 
@@ -109,23 +117,53 @@ def test_counts_of_strings_leave_out_the_own_document() -> None:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rescoring, "features_of", features_of)
-        model = Recognizer(**QUICK | {"rescore": "off"}).fit(TRAIN)._learned()
-        rescoring.learn_mentions(model, TRAIN, candidates, folds_of(TRAIN, 0))
+        model = Recognizer(**QUICK | {"rescore": "off"}).fit(train)._learned()
+        rescoring.learn_mentions(model, train, candidates, folds_of(train, 0))
     (table,) = seen
     row = 0
-    for sentence in TRAIN:
+    for sentence in train:
         for mention in sentence.mentions:
             string = [sentence.tokens[start:end] for start, end in mention.parts]
             annotated = [
-                other
-                for other in TRAIN
+                each.type
+                for other in train
                 for each in other.mentions
-                if other.doc != sentence.doc
-                and each.type == mention.type
-                and [other.tokens[start:end] for start, end in each.parts] == string
+                if other.doc != sentence.doc and [other.tokens[start:end] for start, end in each.parts] == string
             ]
-            assert table.counts[row, 0] == len(annotated)
+            assert table.counts[row, :2].tolist() == [annotated.count(mention.type), len(annotated)]
+            if not annotated:  # even if its words stand elsewhere: a new document could not tell
+                assert table.counts[row, 2] == 0
             row += 1
+    assert row == table.candidates.n_rows
+
+
+@pytest.mark.parametrize("is_mixed", [False, True])
+def test_counts_are_those_of_training_without_the_document(is_mixed: bool) -> None:
+    """One document annotates a word that stands in all others: only its own annotation makes the word known."""
+    train = [replace(each, tokens=("took", "planted", each.tokens[2])) if len(each) == 3 else each for each in TRAIN]
+    train[5] = train[5].with_mentions([Mention("Drug", [(1, 2)])])
+    train = [each if each.doc == "d1" or len(each) > 3 else each.with_mentions([]) for each in train]
+    if is_mixed:
+        train = [train[place] for place in np.random.default_rng(0).permutation(len(train)).tolist()]
+    candidates = [(Mention("Drug", [(1, 2)], prob=0.5),) if len(sentence) == 3 else () for sentence in train]
+    types, documents = ("Drug", "Finding"), rescoring._documents_by_name(train)
+
+    def counted(some: list[Sentence]) -> tuple[LinearMentionScorer, Any]:
+        gold = Proposed.of([sentence.mentions for sentence in some], types)
+        rows = candidates_of(some, gold, types)
+        counts, own = StringCounts.of(words_of(some, WordCodes()), rows, rescoring._documents_by_name(some))
+        return LinearMentionScorer(types, rescoring.PROPOSAL, counts, FeatureIndex(), np.zeros(0)), own
+
+    scorer, own = counted(train)
+    found = scorer.table(train, Proposed.of(candidates, types), own).counts
+    wanted = []
+    for sentence, here, document in zip(train, candidates, documents.tolist(), strict=True):
+        others = [each for each, other in zip(train, documents.tolist(), strict=True) if other != document]
+        if here:
+            wanted += counted(others)[0].table([sentence], Proposed.of([here], types)).counts.tolist()
+    assert found.tolist() == wanted
+    assert sorted(wanted)[0] == [0, 0, 0]
+    assert sorted(wanted)[1] == [1, 1, 12 - 1]
 
 
 def test_the_same_whatever_the_threads(tmp_path: Path, trained: Recognizer) -> None:
@@ -161,7 +199,7 @@ def test_a_lexicon_and_columns_come_along(tmp_path: Path) -> None:
         list(map(repr, here)) for here in made.predict(train)
     ]
     assert read.predict(TRAIN)  # which have no columns
-    said = {reason.in_words for each in train for of in made.explain(each).reasons.values() for reason in of}
+    said = {reason.in_words for each in train for of in made.explain(each, top=30).reasons.values() for reason in of}
     assert any("in the lexicon as ‘sign’" in text for text in said)
 
 
@@ -217,6 +255,37 @@ def test_recall_of_candidates_is_told_by_number_of_parts(trained: Recognizer) ->
     assert recall["1"]["gold"] == 18
     assert recall["2"]["gold"] == 12
     assert all(each["recall"] == each["found"] / each["gold"] for each in recall.values())
+
+
+@pytest.mark.parametrize("types", [("Drug", "Finding"), ("Finding",)])
+def test_a_map_moves_the_log_odds_of_every_candidate(types: tuple[str, ...]) -> None:
+    kept = [each.with_mentions([m for m in each.mentions if m.type in types]) for each in TRAIN]
+    recognizer = Recognizer(**QUICK).fit(kept)
+    model = recognizer._learned()
+    scorer = model.rescorer
+    assert isinstance(scorer, LinearMentionScorer)
+    candidates = candidates_in(model, scorer.proposal, kept)
+    before, after = (each.log_odds(kept, candidates) for each in (scorer, scorer.mapped(0.5, -0.25)))
+    assert candidates.n_rows > 10
+    assert after == pytest.approx(0.5 * before - 0.25, rel=1e-12, abs=1e-12)
+
+
+def test_probabilities_are_calibrated_on_development_data(trained: Recognizer, tmp_path: Path) -> None:
+    record = trained.summary()["rescoring"]
+    assert record["slope"] != 1.0
+    assert record["shift"] != 0.0
+    trained.save(tmp_path / "model")
+    assert Recognizer.load(tmp_path / "model").summary()["rescoring"] == record
+    without = Recognizer(**QUICK).fit(TRAIN).summary()["rescoring"]
+    assert (without["slope"], without["shift"]) == (1.0, 0.0)
+    dev = sentences(6)
+    model = trained._learned()
+    scorer = model.rescorer
+    assert isinstance(scorer, LinearMentionScorer)
+    candidates = candidates_in(model, scorer.proposal, dev)
+    is_right = [m in each.mentions for each, here in zip(dev, candidates, strict=True) for m in here]
+    raw = (scorer.log_odds(dev, candidates) - record["shift"]) / record["slope"]
+    assert fit_map(raw, np.array(is_right, dtype=float)) == pytest.approx((record["slope"], record["shift"]), abs=1e-3)
 
 
 def test_reasons_of_both_looks_add_up(trained: Recognizer) -> None:
@@ -386,3 +455,27 @@ def test_checkpoints_of_folds_are_removed_with_that_of_the_model(tmp_path: Path)
         (tmp_path / name).touch()
     folds.remove_checkpoints(tmp_path / "c")
     assert [each.name for each in tmp_path.iterdir()] == ["c.other"]
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_what_an_earlier_training_left_is_not_used(tmp_path: Path, is_lost: bool) -> None:
+    """Not by a new training, nor if that is resumed, nor if the checkpoint of the model itself is lost."""
+    path, other = tmp_path / "checkpoint", QUICK | {"features": "published"}
+    seen: list[Any] = []
+
+    def stop(record: Any) -> bool:
+        seen.append(record)
+        return len(seen) == 28
+
+    with pytest.raises(Interrupted):
+        Recognizer(**QUICK).fit(TRAIN, on_iteration=stop, checkpoint=path)
+    assert list(tmp_path.glob("checkpoint.fold*.candidates"))
+    if is_lost:
+        path.unlink()
+    else:
+        with pytest.raises(Interrupted):
+            Recognizer(**other).fit(TRAIN, on_iteration=lambda record: True, checkpoint=path)
+    made, whole = Recognizer(**other).fit(TRAIN, checkpoint=path, resume=True), Recognizer(**other).fit(TRAIN)
+    for name, each in (("made", made), ("whole", whole)):
+        each.save(tmp_path / name)
+    assert (tmp_path / "made").read_bytes() == (tmp_path / "whole").read_bytes()

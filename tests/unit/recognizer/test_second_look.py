@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -13,8 +14,8 @@ from enumeration import enumeration
 from hyperspan import Mention, Sentence
 from hyperspan.inference import ScoreBatch
 from hyperspan.recognizer.model import Model, batches
-from hyperspan.recognizer.prediction import first_look, predict
-from hyperspan.scoring import DocumentBorders, Proposal, mention_scorer, mention_scorer_class
+from hyperspan.recognizer.prediction import candidates_in, first_looks, predict
+from hyperspan.scoring import DocumentBorders, Proposal, Proposed, mention_scorer, mention_scorer_class
 from hyperspan.structures import structure
 
 
@@ -38,17 +39,17 @@ class Listener:
     name = "listener"
     seen: list[list[Sentence]] = field(default_factory=list)
 
-    def probs(self, sentences: Sequence[Sentence], candidates: Sequence[Sequence[Mention]]) -> list[list[float]]:
+    def probs(self, sentences: Sequence[Sentence], candidates: Proposed) -> np.ndarray:
         borders = DocumentBorders()
         begins = [place for place, sentence in enumerate(sentences) if borders.begins(sentence)]
-        found: list[list[float]] = []
+        found: list[float] = []
         for begin, end in pairwise([*begins, len(sentences)]):
             self.seen.append(list(sentences[begin:end]))
             total = sum(map(len, candidates[begin:end]))
             found += [
-                [1.0 / (1.0 + total) + (mention.prob or 0.0) / 2 for mention in here] for here in candidates[begin:end]
+                1.0 / (1.0 + total) + (mention.prob or 0.0) / 2 for here in candidates[begin:end] for mention in here
             ]
-        return found
+        return np.array(found)
 
 
 def random_model(rescorer: Listener | None = None, seed: int = 0, n_sentences: int = 8) -> tuple[Model, list[Sentence]]:
@@ -58,6 +59,22 @@ def random_model(rescorer: Listener | None = None, seed: int = 0, n_sentences: i
     ]
     scores = {sentence.tokens: draw.normal(size=(4, made.n_labels)) * 2.0 for sentence in sentences}
     return Model(made, "encodings", GivenScores(scores), rescorer), sentences
+
+
+class Looked(NamedTuple):
+    """What the first look says of one sentence."""
+
+    sentence: Sentence
+    candidates: tuple[Mention, ...]
+    truncated: bool
+
+
+def first_look(model: Model, proposal: Proposal, sentences: list[Sentence], threshold: float = 1.0) -> list[Looked]:
+    return [
+        Looked(sentence, here, decoded.truncated)
+        for look in first_looks(model, proposal, sentences, threshold=threshold)
+        for sentence, here, decoded in zip(look.sentences, look.candidates, look.decoded, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -111,8 +128,9 @@ def test_a_search_that_is_cut_short_still_has_the_likely_mentions(monkeypatch: p
 def test_the_second_probability_decides() -> None:
     listener = Listener()
     model, sentences = random_model(listener)
-    candidates = [here.candidates for here in first_look(model, listener.proposal, sentences)]
-    probs = Listener().probs(sentences, candidates)
+    candidates = candidates_in(model, listener.proposal, sentences)
+    new_probs = iter(Listener().probs(sentences, candidates).tolist())
+    probs = [[next(new_probs) for _ in here] for here in candidates]
     for threshold in (0.05, 0.3):
         for found, here, new in zip(predict(model, sentences, "probable", threshold), candidates, probs, strict=True):
             wanted = {mention: prob for mention, prob in zip(here, new, strict=True) if prob >= threshold}

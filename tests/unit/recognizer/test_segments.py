@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 
 import numpy as np
 import pytest
 
 from hyperspan import Mention, Recognizer, Sentence
-from hyperspan.errors import LearningError, UsageError
+from hyperspan.errors import LearningError, ModelError, StructureError, UsageError
 from hyperspan.features import Lexicon, TemplateSet
-from hyperspan.recognizer import Interrupted
+from hyperspan.learning import segment_objective
+from hyperspan.recognizer import Interrupted, linear_training, model
 
 PARTS = ([(0, 1)], [(0, 1), (2, 4)], [(0, 1), (5, 6)])
 TRAIN = [
@@ -72,13 +74,35 @@ def test_penalty_and_threshold_are_tuned_on_development_data():
     assert tuned.dev_scores_["all"]["f1"] == 1.0
 
 
+@pytest.mark.parametrize("structure", ["segments", "shared"])
+def test_development_data_is_scored_in_batches_that_bound_memory(monkeypatch, structure):
+    def learned():
+        return Recognizer(structure=structure, max_iterations=6, n_threads=1).fit(TRAIN, dev=TRAIN, dev_every=2)
+
+    whole, n_words, decode = learned(), [], linear_training.decode_batch
+    monkeypatch.setattr(model, "MOST_SCORES", 10 * whole.structure_.n_labels)
+    monkeypatch.setattr(
+        linear_training,
+        "decode_batch",
+        lambda of, batch, *rest: n_words.append(len(batch.scores)) or decode(of, batch, *rest),
+    )
+    in_batches = learned()
+    assert max(n_words) < 20
+    assert sum(n_words) % sum(map(len, TRAIN)) == 0
+    scores = [[record.get("dev_f1") for record in each.training_log_] for each in (whole, in_batches)]
+    assert scores[0] == scores[1]
+    assert any(scores[0])
+
+
 def test_lengths_can_be_set_and_mentions_beyond_them_are_left_out():
     shorter = Recognizer(structure="segments", longest_gap=1, n_threads=1).fit(TRAIN)
     assert shorter.structure_.sizes == {"longest_part": 3, "longest_gap": 1}
     assert shorter.left_out_ == 10
     with pytest.raises(UsageError, match="longest_part is 0; expected a whole number from 1"):
         Recognizer(structure="segments", longest_part=0).fit(TRAIN)
-    with pytest.raises(LearningError, match="cannot write any of the"):
+    with pytest.raises(StructureError, match="longest_part is 1000000; expected 1 to 10,000 words"):
+        Recognizer(structure="segments", longest_part=1_000_000).fit(TRAIN)
+    with pytest.raises(LearningError, match="cannot encode any of the"):
         Recognizer(structure="segments", longest_part=1).fit([TRAIN[1].with_mentions([Mention("Finding", [(1, 4)])])])
 
 
@@ -130,3 +154,67 @@ def test_templates_lexicon_and_columns_of_ones_own(tmp_path):
     again = Recognizer.load(tmp_path / "model")
     assert again.predict(sentences[:4]) == own.predict(sentences[:4])
     assert any(entry["feature"].startswith("category[span]=") for found in own.strongest().values() for entry in found)
+
+
+def test_a_gap_may_interrupt_an_entry_of_the_lexicon(tmp_path):
+    lexicon = Lexicon.from_entries([("blood stomach", "bleeding"), ("blood in stomach", "bleeding")])
+    templates = TemplateSet.parse('[a]\nbias = "bias"\nwhole = "category[whole]"\njoined = "category[joined]"')
+    recognizer = Recognizer(structure="segments", features=templates, lexicon=lexicon, longest_gap=5, n_threads=1)
+    recognizer.fit([TRAIN[1], *(TRAIN[3].with_mentions(TRAIN[3].mentions) for _ in range(5))])
+    weights = {
+        label: {entry["feature"]: entry["weight"] for entry in entries}
+        for label, entries in recognizer.strongest().items()
+    }
+    assert weights["Finding part"]["category[whole]=bleeding"] > 0.1
+    assert weights["Finding gap"]["category[joined]=bleeding"] > 0.1
+    recognizer.save(tmp_path / "model")
+    mention = Mention("Finding", [(0, 1), (5, 6)])
+    again = Recognizer.load(tmp_path / "model")
+    sentences = [Sentence(["blood", "found", "near", "a", "tiny", organ]) for organ in ("stomach", "liver")]
+    ((known,), (unknown,)) = again.distribution_over(sentences).mention_probs([[mention], [mention]])
+    assert known / (1.0 - known) > 1.1 * unknown / (1.0 - unknown)
+
+
+def test_very_long_sentences_are_gone_over_for_some_types_after_another(recognizer, monkeypatch):
+    sentences = [*TRAIN[:4], Sentence(TRAIN[0].tokens * 30)]
+    for decode in ("probable", "enough", "all"):
+        monkeypatch.setattr(model, "MOST_SCORES", 1 << 23)
+        whole = list(recognizer.find(sentences, decode=decode))
+        assert any(mention.type == "Site" for found in whole for mention in found.mentions)
+        monkeypatch.setattr(model, "MOST_SCORES", 1)
+        in_turn = list(recognizer.find(sentences, decode=decode))
+        for one, other in zip(in_turn, whole, strict=True):
+            assert one.mentions == other.mentions
+            assert [mention.prob for mention in one.mentions] == pytest.approx(
+                [mention.prob for mention in other.mentions]
+            )
+
+
+def test_memory_for_a_very_long_sentence_does_not_grow_with_the_types(monkeypatch):
+    types = [f"T{number}" for number in range(30)]
+    train = [Sentence([type, "is", "here"], [Mention(type, [(0, 1), (2, 3)])]) for type in types]
+    many = Recognizer(
+        structure="segments", max_components=5, longest_part=6, longest_gap=6, max_iterations=2, n_threads=1
+    ).fit(train)
+    long = Sentence([f"T{number % 60}" for number in range(3_000)])
+    monkeypatch.setattr(model, "MOST_SCORES", 200_000)
+    list(many.find([long], threshold=0.9))  # compiled
+    n_scores = len(long) * many.structure_.n_labels
+    assert n_scores > 25 * model.MOST_SCORES
+    tracemalloc.start()
+    list(many.find([long], threshold=0.9))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 8 * (5 * model.MOST_SCORES + 300 * len(long))
+    assert peak < 8 * n_scores / 2
+
+
+def test_a_checkpoint_from_another_prior_is_not_resumed(tmp_path, monkeypatch):
+    path, recognizer = tmp_path / "checkpoint", Recognizer(structure="segments", n_threads=1)
+    with pytest.raises(Interrupted):
+        recognizer.fit(TRAIN, checkpoint=path, on_iteration=lambda record: True)
+    monkeypatch.setattr(segment_objective, "SIBLINGS", 0.5)
+    with pytest.raises(
+        ModelError, match="was made with other data or settings; resume with the same, or train without"
+    ):
+        recognizer.fit(TRAIN, checkpoint=path, resume=True)

@@ -56,7 +56,7 @@ def test_a_folder_holds_model_and_card(recognizer, tmp_path):
     again = Recognizer.from_pretrained(tmp_path / "notes")
     assert again.predict(SENTENCES) == recognizer.predict(SENTENCES)
     assert b"stomach" not in (tmp_path / "notes" / "hyperspan.model").read_bytes()  # no words of the training data
-    with pytest.raises(ModelError, match=r"has no 'hyperspan\.model'; expected a folder by 'save_pretrained'"):
+    with pytest.raises(ModelError, match=r"has no 'hyperspan\.model'; expected a folder written by 'save_pretrained'"):
         Recognizer.from_pretrained(tmp_path)
 
 
@@ -96,9 +96,9 @@ def test_there_and_back_through_the_cache_of_the_hub(recognizer, tmp_path):
     assert address == "https://hub/ward/notes"
     again = Recognizer.from_pretrained("ward/notes", cache_dir=tmp_path, local_files_only=True)
     assert again.predict(SENTENCES) == recognizer.predict(SENTENCES)
-    with pytest.raises(ModelError, match="'ward/other' is no folder here, and the hub does not give"):
+    with pytest.raises(ModelError, match="'ward/other' is not a folder here, and the hub does not provide"):
         Recognizer.from_pretrained("ward/other", cache_dir=tmp_path, local_files_only=True)
-    with pytest.raises(ModelError, match="is no folder here, and the hub does not give"):
+    with pytest.raises(ModelError, match="is not a folder here, and the hub does not provide"):
         Recognizer.from_pretrained("not a name!", cache_dir=tmp_path, local_files_only=True)
 
 

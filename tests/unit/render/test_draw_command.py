@@ -64,6 +64,29 @@ def test_html(paper: Path):
     assert page.rstrip().endswith("</html>")
 
 
+@pytest.mark.parametrize(
+    ("name", "begin"),
+    [("a.svg", "<svg"), ("a.HTML", "<!doctype html>"), ("a.htm", "<!doctype html>"), ("a.txt", "EGD ")],
+)
+def test_the_suffix_of_the_output_is_the_format(paper: Path, tmp_path: Path, name: str, begin: str):
+    run(paper, "-o", tmp_path / name)
+    assert (tmp_path / name).read_text(encoding="utf-8").startswith(begin)
+
+
+def test_the_option_overrules_the_suffix(paper: Path, tmp_path: Path):
+    run(paper, "--format", "text", "--sentence", 5, "-o", tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_text(encoding="utf-8").startswith("Ethanol Intoxication and withdrawal\n")
+    run(paper, "-o", tmp_path / "plain")
+    assert (tmp_path / "plain").read_text(encoding="utf-8").startswith("<svg")
+
+
+def test_an_unknown_suffix(paper: Path, tmp_path: Path):
+    message = r"'a\.png' does not say which format to write; use \.htm, \.html, \.svg, \.txt, or name it with --format"
+    with pytest.raises(UsageError, match=message):
+        run(paper, "-o", tmp_path / "a.png")
+    assert not (tmp_path / "a.png").exists()
+
+
 @pytest.mark.parametrize("structure", ["linear", "mention", "shared", "split"])
 def test_hypergraphs(paper: Path, structure: str):
     svg = run(paper, "--hypergraph", "--structure", structure, "--sentence", 2).stdout
@@ -81,7 +104,7 @@ def test_hypergraph_as_text(paper: Path):
 
 def test_mentions_that_the_structure_cannot_write_are_named(paper: Path):
     result = run(paper, "--hypergraph", "--structure", "shared", "--max-components", 1, "--sentence", 5)
-    assert "left out, 'shared' cannot write it: Finding Ethanol … withdrawal" in result.stderr
+    assert "left out, 'shared' cannot encode it: Finding Ethanol … withdrawal" in result.stderr
     assert result.exit_code == 0
 
 
@@ -147,9 +170,8 @@ def test_the_format_can_be_named(paper: Path, tmp_path: Path):
 
 
 def test_a_terminal_that_knows_only_ascii(paper: Path):
-    command = "import sys; sys.argv = ['hyperspan', *sys.argv[1:]]; from hyperspan.cli import main; main()"
     result = subprocess.run(
-        [sys.executable, "-c", command, "draw", "--text", "Nö fever.", "--format", "text"],
+        [sys.executable, "-m", "hyperspan", "draw", "--text", "Nö fever.", "--format", "text"],
         env={"PYTHONIOENCODING": "ascii", "PATH": ""},
         capture_output=True,
         check=False,

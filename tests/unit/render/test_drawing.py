@@ -16,7 +16,7 @@ def test_one_sentence():
     drawing = render(INFARCTIONS)
     assert str(drawing) == draw_text(INFARCTIONS).plain
     assert drawing._repr_svg_() == drawing.svg == draw_svg(INFARCTIONS)
-    assert repr(drawing) == "<Drawing of 1 sentences with 3 mentions>"
+    assert repr(drawing) == "<Drawing of 1 sentence with 3 mentions>"
 
 
 def test_a_notebook_gets_html_with_its_own_style_and_paper():

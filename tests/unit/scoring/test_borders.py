@@ -42,6 +42,13 @@ def expanded(structure, bias, at_words, at_spans):
     return scores
 
 
+def contracted(structure, gradient, first_word):
+    borders, spans = border_labels(structure), span_labels(structure)
+    made = np.full((len(gradient), borders.n_labels), 7.0), np.full((SPAN_WORDS * len(gradient), spans.n_labels), 7.0)
+    contract(borders, spans, gradient, first_word, *made)
+    return made
+
+
 def of_role(labels, scores, place, type_id, role, level):
     """The score of a role at a level: that of all levels, and its own if it is not the first."""
     table = labels.table
@@ -92,9 +99,25 @@ def test_the_gradient_is_the_transpose(structure):
     _bias, at_words, at_spans = random_scores(structure)
     zero = np.zeros(structure.n_labels)
     gradient = np.random.default_rng(1).normal(size=(FIRST_WORD[-1], structure.n_labels))
-    by_words, by_spans = contract(border_labels(structure), span_labels(structure), gradient, FIRST_WORD)
+    by_words, by_spans = contracted(structure, gradient, FIRST_WORD)
     forward = (expanded(structure, zero, at_words, at_spans) * gradient).sum()
     assert (by_words * at_words).sum() + (by_spans * at_spans).sum() == pytest.approx(forward)
+
+
+def test_some_types_are_expanded_and_contracted_as_among_all():
+    structure = STRUCTURES[2]
+    borders, spans = border_labels(structure), span_labels(structure)
+    bias, at_words, at_spans = random_scores(structure)
+    whole = expanded(structure, bias, at_words, at_spans)
+    by_all = contracted(structure, whole, FIRST_WORD)
+    for types in structure.groups_of_types(len(whole), most_scores=1):
+        labels = structure.labels_of_types(types)
+        scores = np.empty((len(whole), labels.stop - labels.start))
+        expand(borders, spans, bias, at_words, at_spans, FIRST_WORD, scores, types.start)
+        np.testing.assert_array_equal(scores, whole[:, labels])
+        contract(borders, spans, scores, FIRST_WORD, at_words, at_spans, types.start)  # over what is no longer needed
+    for found, wanted in zip((at_words, at_spans), by_all, strict=True):
+        np.testing.assert_array_equal(found, wanted)
 
 
 @pytest.mark.parametrize("structure", STRUCTURES[1:])
@@ -105,7 +128,7 @@ def test_gold_labels_of_words_and_spans_are_what_gold_edges_are_made_of(structur
     counts = np.zeros((6, structure.n_labels))
     np.add.at(counts, (gold.word, gold.label), 1.0)
     borders, spans = border_labels(structure), span_labels(structure)
-    by_words, by_spans = contract(borders, spans, counts, np.array([0, 6]))
+    by_words, by_spans = contracted(structure, counts, np.array([0, 6]))
     for wanted, labels, placed in ((by_words, borders, gold_borders), (by_spans, spans, gold_spans)):
         found = np.zeros(wanted.shape)
         place, label = placed(labels, gold.word, gold.label)

@@ -11,10 +11,11 @@ from hyperspan import Mention, Sentence
 from hyperspan.features import Lexicon
 from hyperspan.features.index import FeatureIndex
 from hyperspan.mentions import in_order
-from hyperspan.scoring import Proposal
-from hyperspan.scoring.candidate_features import TEMPLATES, features_of, log_odds_of
+from hyperspan.scoring import Proposal, Proposed
+from hyperspan.scoring.candidate_features import Weights, features_of, log_odds_of
 from hyperspan.scoring.candidate_reference import Known, features_reference, log_odds
 from hyperspan.scoring.candidate_table import WordCodes, candidates_of, documents_of, words_of
+from hyperspan.scoring.candidate_templates import TEMPLATES
 from hyperspan.scoring.linear_mentions import LinearMentionScorer
 from hyperspan.scoring.string_counts import StringCounts
 
@@ -51,11 +52,10 @@ def random_sentences(
 
 
 def scorer_for(sentences: list[Sentence], types: tuple[str, ...], columns: tuple[str, ...] = (), lexicon=None):
-    ids = {type: number for number, type in enumerate(types)}
     words = words_of(sentences, WordCodes())
-    mentions = [sentence.mentions for sentence in sentences]
-    gold = candidates_of(sentences, mentions, documents_of(sentences), ids)
-    counts, own = StringCounts.of(words, gold)
+    mentions = Proposed.of([sentence.mentions for sentence in sentences], types)
+    gold = candidates_of(sentences, mentions, types)
+    counts, own = StringCounts.of(words, gold, documents_of(sentences))
     nothing = FeatureIndex()
     return LinearMentionScorer(types, Proposal(), counts, nothing, np.zeros(0), columns, lexicon=lexicon), own
 
@@ -70,9 +70,9 @@ def occurrences(sentence: Sentence, string: str) -> int:
     return sum(" ".join(lower[at : at + n_words]) == string for at in range(len(lower) - n_words + 1))
 
 
-def counts_by_hand(every: list[Sentence], counted: list[Sentence], string: str, type: str) -> tuple[int, int, int]:
-    """Count in some sentences; only what is annotated somewhere is looked for."""
-    is_known = any(string_of(each, mention) == string for each in every for mention in each.mentions)
+def counts_by_hand(counted: list[Sentence], string: str, type: str) -> tuple[int, int, int]:
+    """Count in some sentences; only what is annotated in one of them is looked for."""
+    is_known = any(string_of(each, mention) == string for each in counted for mention in each.mentions)
     found = [mention.type for each in counted for mention in each.mentions if string_of(each, mention) == string]
     n_occurred = sum(occurrences(each, string) for each in counted) if is_known and len(string.split()) <= 12 else 0
     return found.count(type), len(found), 0 if "…" in string else n_occurred
@@ -90,7 +90,7 @@ def known_by_hand(scorer, sentences, candidates, number: int, mention: Mention, 
         if other.type == mention.type and string_of(sentences[place], other) == strings[0]
     ]
     ids = {type: number for number, type in enumerate(scorer.types)}
-    counts = [counts_by_hand(sentences, counted, string, mention.type) for string in strings]
+    counts = [counts_by_hand(counted, string, mention.type) for string in strings]
     return Known(counts, elsewhere, ids, scorer.columns, scorer.lexicon)
 
 
@@ -100,7 +100,7 @@ def known_by_hand(scorer, sentences, candidates, number: int, mention: Mention, 
 def test_compiled_features_are_those_of_the_reference(types, columns, lexicon, without_own: bool) -> None:
     sentences, candidates = random_sentences(1, types, columns=columns)
     scorer, own = scorer_for(sentences, types, columns, lexicon)
-    table = scorer.table(sentences, candidates, own if without_own else None)
+    table = scorer.table(sentences, Proposed.of(candidates, types), own if without_own else None)
     first, hashes, values = features_of(table)
     row, seen = 0, set()
     for number, here in enumerate(candidates):
@@ -110,9 +110,10 @@ def test_compiled_features_are_those_of_the_reference(types, columns, lexicon, w
             wanted = features_reference(sentences[number], here, place, known)
             found = slice(first[row], first[row + 1])
             seen |= {feature.template for feature in wanted}
-            differing = [each for each, hash in zip(wanted, hashes[found].tolist(), strict=True) if each.hash != hash]
-            assert not differing
-            assert values[found] == pytest.approx([feature.value for feature in wanted], rel=1e-12)
+            made = sorted(zip(hashes[found].tolist(), values[found].tolist(), strict=True))
+            wanted = sorted(wanted, key=lambda feature: (feature.hash, feature.value))
+            assert not [each for each, (hash, _) in zip(wanted, made, strict=True) if each.hash != hash]
+            assert [value for _, value in made] == pytest.approx([feature.value for feature in wanted], rel=1e-12)
             row += 1
     assert row == len(first) - 1 > 20
     resources = {"lemmas", "pos", "category", "part_category"}
@@ -122,14 +123,14 @@ def test_compiled_features_are_those_of_the_reference(types, columns, lexicon, w
 def test_log_odds_are_sums_of_weights_times_values() -> None:
     sentences, candidates = random_sentences(2, TYPES)
     scorer, _ = scorer_for(sentences, TYPES)
-    table = scorer.table(sentences, candidates)
+    table = scorer.table(sentences, Proposed.of(candidates, TYPES))
     first, hashes, values = features_of(table)
     index = FeatureIndex(np.unique(hashes)[::2])
     weights = np.random.default_rng(0).normal(size=len(index))
     ids = index.ids_of(hashes)
     terms = np.where(ids >= 0, weights[ids], 0.0) * values
     wanted = [terms[begin:end].sum() for begin, end in pairwise(first)]
-    assert log_odds_of(table, index.slots, weights) == pytest.approx(wanted, rel=1e-12, abs=1e-12)
+    assert log_odds_of(table, Weights.of(index, weights, len(TYPES))) == pytest.approx(wanted, rel=1e-12, abs=1e-12)
 
 
 def test_each_feature_says_something_of_its_own() -> None:
@@ -144,6 +145,19 @@ def test_each_feature_says_something_of_its_own() -> None:
             repeated = {"word", "gap_word", "part", "part_category", "gap", "gap_first", "gap_last"}
             hashes = [feature.hash for feature in made if feature.template not in repeated]
             assert len(set(hashes)) == len(hashes)
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        ((0, 0, 0), "it was annotated with no type in training"),
+        ((0, 2, 3), "it was annotated 0 times in training, and left unannotated once"),
+    ],
+)
+def test_what_was_never_counted_is_not_told(counts: tuple[int, int, int], said: str) -> None:
+    known = Known([counts], [], {"Finding": 0})
+    made = features_reference(Sentence(["pain"]), [Mention("Finding", [(0, 1)], prob=0.5)], 0, known)
+    assert [feature.said for feature in made if feature.template == "annotated"] == [said]
 
 
 def test_the_memory_of_words_forgets_and_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -315,7 +315,7 @@ def test_one_mention_is_explained_whether_it_was_found_or_not(client, recognizer
     ("mention", "message"),
     [
         ({"type": "Sign", "spans": [[0, 1]]}, "the model does not know the type 'Sign'; it knows 'Anatomy', "),
-        ({"type": "Drug", "spans": [[0, 1], [2, 3], [4, 5]]}, "the mention has 3 parts; this model can only write "),
+        ({"type": "Drug", "spans": [[0, 1], [2, 3], [4, 5]]}, "the mention has 3 parts; this model can only encode "),
         ({"type": "Drug", "spans": [[0, 9]]}, "mentions of sentence 1: "),
     ],
 )
@@ -414,7 +414,7 @@ def test_defects_of_annotations_are_diagnostics(client):
     ).json()
     assert data["gold"] == [{"type": "F", "spans": [[3, 8]]}]
     assert data["findings"][0] == "line 2: part '3 80' ends beyond the end, which is at 8"
-    assert data["findings"][1].startswith("line 3: the line 'nonsense' is no annotation")
+    assert data["findings"][1].startswith("line 3: the line 'nonsense' is not an annotation")
 
 
 # Refusals
@@ -427,7 +427,7 @@ def test_defects_of_annotations_are_diagnostics(client):
         ({"text": "a", "tokens": ["a"]}, "the request has 'text' and 'tokens' of"),
         ({"text": "a", "threshold": 0}, "details say where body.threshold: Input should be greater than 0"),
         ({"text": "a", "threshold": "0.5"}, "body.threshold: Input should be a valid number"),
-        ({"text": "a", "decode": "best"}, "'best' is no decoder; expected one of 'probable', 'enough', 'all'"),
+        ({"text": "a", "decode": "best"}, "'best' is not a decoder; expected one of 'probable', 'enough', 'all'"),
         ({"text": 7}, "body.text: Input should be a valid string"),
         ({"tokens": [""]}, "body.tokens.0: String should have at least 1 character"),
         ({"tokens": []}, "body.tokens: List should have at least 1 item"),
@@ -512,9 +512,7 @@ def test_a_full_server_says_so_and_recovers(client_of, recognizer):
     work.n_under_way = 1
     for path, asked in (("/api/predict", {"text": TEXT}), ("/api/explain", {"text": "a"})):
         response = client.post(path, asked)
-        assert refused(response, 503) == (
-            "1 requests are under way, as many as are taken at a time; try again in a second"
-        )
+        assert refused(response, 503) == ("1 requests are in progress, the maximum at a time; try again in a second")
         assert response.headers["retry-after"] == "1"
     assert client.get("/healthz").status_code == 200
     work.n_under_way = 0

@@ -49,7 +49,7 @@ def test_strangers_get_a_sentence(guarded, headers, path):
     assert response.status_code == 401
     assert response.headers["www-authenticate"] == "Bearer"
     assert response.json() == {
-        "error": "this server asks for a token; send it as 'Authorization: Bearer TOKEN', or enter it at /login",
+        "error": "this server requires a token; send it as 'Authorization: Bearer TOKEN', or enter it at /login",
         "details": [],
     }
     assert guarded.post("/api/predict", ASKED, headers=encoded).status_code == 401

@@ -107,7 +107,7 @@ def test_what_goes_wrong_on_our_side_is_in_the_log(caplog):
 def test_a_full_house_is_said_at_once_and_places_come_back():
     async def ask(executor: Executor) -> None:
         first, second = executor.slot(), executor.slot()
-        with pytest.raises(ApiError, match="2 requests are under way, as many as are taken at a time") as refused:
+        with pytest.raises(ApiError, match="2 requests are in progress, the maximum at a time") as refused:
             executor.slot()
         assert refused.value.status_code == 503
         assert refused.value.headers == {"Retry-After": "1"}

@@ -77,7 +77,7 @@ def test_a_length_that_is_too_large_is_refused_before_anything_is_read(length):
     start, body = ask([b"0"], {"content-length": length})
     assert start["status"] == 413
     assert orjson.loads(body["body"]) == {
-        "error": "the body has more than 10 bytes, the most that is taken; send the text in smaller pieces",
+        "error": "the body has more than 10 bytes, the maximum; send the text in smaller pieces",
         "details": [],
     }
 
@@ -188,4 +188,4 @@ def test_who_waits_when_the_server_ends_is_told(has_begun):
     asyncio.run(run())
     assert sent[0]["status"] == (200 if has_begun else 503)
     if not has_begun:
-        assert orjson.loads(sent[1]["body"])["error"] == "the server is stopping and gave the work up"
+        assert orjson.loads(sent[1]["body"])["error"] == "the server is stopping and abandoned the work"

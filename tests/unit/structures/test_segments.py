@@ -143,12 +143,18 @@ def test_sizes_come_from_training_mentions():
     assert longest_of(mentions) == (30, 2)
     assert sizes_for("segments", mentions) == {"longest_part": 2, "longest_gap": 2}
     assert sizes_for("segments", []) == {"longest_part": 1, "longest_gap": 1}
+    assert sizes_for("segments", [Mention("Finding", [(0, 1), (20_000, 40_000)])]) == {
+        "longest_part": 10_000,
+        "longest_gap": 10_000,
+    }
     assert sizes_for("shared", mentions) == {}
     assert structure("segments", ["Finding"], 2, {"longest_part": 7, "longest_gap": 3}).sizes["longest_part"] == 7
 
 
 def test_sizes_that_make_no_sense_are_refused():
-    with pytest.raises(StructureError, match="longest_gap is 0; expected at least 1 word"):
+    with pytest.raises(StructureError, match="longest_gap is 0; expected 1 to 10,000 words"):
         structure("segments", ["Finding"], 2, {"longest_part": 7, "longest_gap": 0})
+    with pytest.raises(StructureError, match="longest_part is 10001; expected 1 to 10,000 words"):
+        structure("segments", ["Finding"], 2, {"longest_part": 10_001})
     with pytest.raises(StructureError, match="the structure 'shared' has no longest_part; only segments has"):
         structure("shared", ["Finding"], 2, {"longest_part": 7})

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hyperspan import Diagnostics, Document, Mention, Sentence
+from hyperspan.diagnostics import LostMention
 from hyperspan.errors import CorpusError, MentionError
 from hyperspan.text import as_sentences, join_sentences, split_document, whole_sentence
 
@@ -68,7 +69,9 @@ def test_a_mention_in_two_sentences_is_reported_with_its_place() -> None:
         "notes.jsonl:3: the 'Finding' mention [(18, 24), (36, 43)] 'hernia … stomach' of document 'a' "
         "lies in 2 sentences; expected it in one [crosses-sentence]"
     )
-    with pytest.raises(CorpusError, match=r"notes\.jsonl:3: .*lies in 2 sentences.*on_error=\"skip\""):
+    with pytest.raises(
+        CorpusError, match=r"notes\.jsonl:3: .*lies in 2 sentences.*pass diagnostics=Diagnostics\(\"skip\"\)"
+    ):
         split_document(document)
 
 
@@ -85,6 +88,21 @@ def test_a_boundary_inside_a_token_is_dropped_or_widened() -> None:
         )
     with pytest.raises(CorpusError, match="has a boundary inside a token"):
         split_document(document)
+
+
+def test_what_is_lost_keeps_its_place_when_sentences_are_joined_again() -> None:
+    text = "No  fever. Arms and legs weak."
+    lost = (LostMention("Finding", 1, 4), LostMention("Finding", 2, 25), LostMention("Drug", 1))
+    sentences = split_document(Document("a", text, [Mention("Finding", [(4, 7)])], lost=lost), Diagnostics("skip"))
+    inside = LostMention("Finding", 1, 1)
+    assert [sentence.lost for sentence in sentences] == [
+        (inside, LostMention("Drug", 1), inside),  # one whose place nobody knows is in the first
+        (LostMention("Finding", 2, 3),),
+    ]
+    assert set(join_sentences(sentences, text).lost) == set(lost)
+    assert [one.start for one in join_sentences(sentences).lost] == [3, None, 3, 25]
+    assert whole_sentence(Document("a", text, lost=lost)).lost[1] == LostMention("Finding", 2, 6)
+    assert split_document(Document("a", " ", lost=lost)) == []
 
 
 def test_a_mention_of_white_space_is_reported() -> None:
@@ -157,7 +175,7 @@ def test_joining_over_a_known_text_gives_the_document_back() -> None:
         (
             [Sentence(["a"], doc="x"), Sentence(["b"], doc="y")],
             None,
-            "sentences of 'x' and 'y' are to become one document",
+            "sentences of 'x' and 'y' cannot become one document",
         ),
         ([Sentence(["a"], doc="x")], "a", "a sentence of 'x' has no offsets; expected them beside a text"),
         (

@@ -1,4 +1,4 @@
-"""Sentences written after constructions, with their tokens, offsets and mentions.
+"""Generate sentences from constructions, with their tokens, offsets and mentions.
 
 Examples
 --------
@@ -28,19 +28,19 @@ from hyperspan.corpora.demo.grammar import TYPES, Choice, Entry, Marks, Node, Nu
 from hyperspan.mentions import Mention, Span
 
 TOKEN = re.compile(r"\[\*\*.*?\*\*\]|\w+|[^\w\s]+")
-"""What a token is: a de-identification mark, a run of word characters, or a run of anything else but space."""
+"""The pattern of a token: a de-identification mark, a run of word characters, or a run of anything else but space."""
 
 _MISSPELLED = 0.02
 _VARIANT = 0.3
 _WITHOUT_CONCEPT = 11
-"""One concept in so many has no code."""
+"""One in this many concepts has no code."""
 
 _EMPTY_WORDS = frozenset(("a", "at", "from", "her", "his", "in", "of", "on", "the", "when", "with", "your"))
 """Words that do not change a concept."""
 
 
 class Filled(NamedTuple):
-    """A sentence made from a template, with mentions as token offsets."""
+    """A sentence generated from a template, with mentions as word offsets."""
 
     text: str
     tokens: list[str]
@@ -61,15 +61,15 @@ class Filled(NamedTuple):
 
 @cache
 def without_mentions(text: str) -> Filled:
-    """Return words that hold no mention, such as a heading, as a sentence."""
+    """Return words without mentions, such as a heading, as a sentence."""
     found = [(token[0], token.span()) for token in TOKEN.finditer(text)]
     return Filled(text, [token for token, _ in found], [span for _, span in found], [])
 
 
 def fill(template: Template, rng: Random, lists: Mapping[str, Sequence[Entry]], *, capital: bool = False) -> Filled:
-    """Write a sentence after a template, with a capital if it should have one.
+    """Generate a sentence from a template, with an initial capital if wanted.
 
-    Only ``rng.random()`` is used, whose sequence Python promises to keep, so a seed means the same text everywhere.
+    Only ``rng.random()`` is used: Python guarantees its sequence, so a seed gives the same text everywhere.
     """
     writer = _Writer(rng, lists)
     writer.write(template.nodes, (), capital)
@@ -77,7 +77,7 @@ def fill(template: Template, rng: Random, lists: Mapping[str, Sequence[Entry]], 
 
 
 class _Writer:
-    """Gathers the text of one sentence, and which stretches of it belong to which mentions."""
+    """Collects the text of one sentence, and which stretches of it belong to which mentions."""
 
     __slots__ = ("concepts", "lists", "pieces", "position", "rng", "stretches", "used")
 
@@ -181,9 +181,9 @@ def _misspelled(text: str, where: float) -> str:
 
 
 def concept_code(letter: str, words: Sequence[str]) -> str:
-    """Return the invented code of a concept: the same whatever the order of its words and the way it is written.
+    """Return the invented code of a concept, which does not depend on word order or spelling.
 
-    Codes are ``C9`` and seven figures: one figure more than real ones have. Some findings have none: ``CUI-less``.
+    Codes are ``C9`` and seven digits: one digit more than real codes. Some findings have none: ``CUI-less``.
 
     Examples
     --------

@@ -1,6 +1,6 @@
-r"""The little language in which the sentences of the embedded corpus are written.
+r"""The small language in which the constructions of the embedded corpus are written.
 
-A construction is one line. What it may hold:
+A construction is one line, which may contain:
 
 ============== =======================================================================================================
 ``words``      themselves
@@ -10,17 +10,17 @@ A construction is one line. What it may hold:
 ``{2..14}``    a number between the two, both included; ``{0.4..2.1}`` with as many decimals as its lower bound,
                ``{01..12}`` padded with zeros
 ``[a b:F1,F2]`` words that belong to the mentions F1 and F2. The letter is the type (F Finding, A Anatomy, D Drug,
-               P Procedure), the figure tells mentions of one type apart. A mention is all the words that carry its
-               mark, so it is discontiguous when they are not adjacent. Groups may nest.
+               P Procedure), the digit tells mentions of one type apart. A mention is all the words that carry its mark,
+               so it is discontiguous when they are not adjacent. Groups may nest.
 ``\(``         a bracket, bar or backslash that means itself
 ============== =======================================================================================================
 
-Before the line may stand how often it is taken (``3x``) and the only split that may use it (``test>``)::
+A line may begin with a weight (``3x``) and the only split that may use it (``test>``)::
 
     [blood:F1,F2] [in his [<cavity>:A1]:F1] and [on his [<surface>:A2]:F2].
     2x test> [<sign>:F1] was (noted|found) in the <side> [<limb>:A1,F1].
 
-`hyperspan.corpora.demo.filling` writes sentences after them.
+`hyperspan.corpora.demo.filling` generates sentences from them.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ class Slot(NamedTuple):
 
 
 class Number(NamedTuple):
-    """A place for a number: from ``low``, ``steps`` of them, ``decimals`` behind the point, ``width`` digits wide."""
+    """A place for a number: ``steps`` values from ``low``, with ``decimals`` after the point, ``width`` digits wide."""
 
     low: int
     steps: int
@@ -108,9 +108,9 @@ def parse(line: str, *, where: str = "template", number: int | None = None) -> T
     Parameters
     ----------
     line : str
-        The construction, as the head of this module explains.
+        The construction, in the language that this module's docstring explains.
     where, number
-        The block and line it stands in, for messages.
+        The block and line that contain it, for messages.
 
     Raises
     ------
@@ -130,14 +130,14 @@ def parse(line: str, *, where: str = "template", number: int | None = None) -> T
     assert prefix is not None
     weight, only = int(prefix[1] or 1), prefix[2] or ""
     if not weight:
-        raise CorpusError("the construction is taken 0 times; expected 1x or more", path=where, line=number)
+        raise CorpusError("the construction has the weight 0; expected 1x or more", path=where, line=number)
     if only and only not in SPLITS:
         raise CorpusError(f"there is no split {only!r}; expected {', '.join(SPLITS)}", path=where, line=number)
     return Template(_Parser(line, prefix.end(), where, number).parse(), weight, only)
 
 
 class _Parser:
-    """A recursive descent over one line."""
+    """A recursive descent parser for one line."""
 
     def __init__(self, line: str, start: int, where: str, number: int | None) -> None:
         self.line = line
@@ -156,7 +156,7 @@ class _Parser:
         return CorpusError(f"column {column}: {what}", path=self.where, line=self.number)
 
     def sequence(self, stop: str, opened: int) -> tuple[Node, ...]:
-        """Parse up to one of the characters in ``stop``, which is left standing."""
+        """Parse up to one of the characters in ``stop``, without consuming it."""
         nodes: list[Node] = []
         text: list[str] = []
         while True:
@@ -181,7 +181,7 @@ class _Parser:
     def escaped(self) -> str:
         character = self.line[self.at + 1 : self.at + 2]
         if not character or character not in _SPECIAL:
-            raise self.error(f"a backslash stands before {character!r}; expected one of {_SPECIAL}")
+            raise self.error(f"there is a backslash before {character!r}; expected one of {_SPECIAL}")
         self.at += 2
         return character
 
@@ -266,7 +266,7 @@ def _marked(node: Node, marks: Marks) -> Node:
 
 
 def slots_of(nodes: Sequence[Node]) -> list[str]:
-    """Return the names of the word lists that some nodes draw from."""
+    """Return the names of the word lists that nodes draw from."""
     names = []
     for node in nodes:
         if isinstance(node, Slot):
@@ -279,7 +279,7 @@ def slots_of(nodes: Sequence[Node]) -> list[str]:
 def parse_entry(text: str, *, where: str = "entry") -> Entry:
     """Parse an entry of a word list: ``laceration = lac`` is one concept, written in two ways.
 
-    Square brackets mean themselves here, so that de-identification marks can be entries.
+    Square brackets are literal here, so that de-identification marks can be entries.
 
     Examples
     --------
@@ -292,7 +292,7 @@ def parse_entry(text: str, *, where: str = "entry") -> Entry:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """Constructions to draw from, each as often as its weight says."""
+    """Constructions to draw from, in proportion to their weights."""
 
     templates: tuple[Template, ...]
     limits: tuple[int, ...] = field(init=False, repr=False)
@@ -301,12 +301,12 @@ class Pool:
         object.__setattr__(self, "limits", tuple(accumulate(template.weight for template in self.templates)))
 
     def draw(self, rng: Random) -> Template:
-        """Draw one."""
+        """Draw a construction."""
         return self.templates[bisect_right(self.limits, int(rng.random() * self.limits[-1]))]
 
 
 def parse_block(block: str, *, where: str, split: str, lists: Mapping[str, object]) -> Pool:
-    """Parse a block of constructions, one a line, and keep those that a split may use.
+    """Parse a block of constructions, one per line, and keep those that a split may use.
 
     Examples
     --------

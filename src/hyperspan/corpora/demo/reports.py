@@ -1,4 +1,4 @@
-"""Reports: sentences put into sections, lists and wrapped paragraphs, with every offset known."""
+"""Generate reports: sentences in sections, lists and wrapped paragraphs, with exact offsets."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _CHUNK = re.compile(r"(?:\[\*\*.*?\*\*\]|\S)+")
 
 
 class Section(NamedTuple):
-    """How one section of a report is written.
+    """How to write one section of a report.
 
-    ``shares`` says how many sentences in a hundred are plain, split and empty; ``chance`` how often reports have the
-    section at all; ``least`` and ``most`` how many sentences it has.
+    ``shares`` is the percentage of plain, split and empty sentences; ``chance`` is the share of reports that have the
+    section; ``least`` and ``most`` bound its number of sentences.
     """
 
     name: str
@@ -149,7 +149,7 @@ _NOTE_TYPES = ("discharge",) * 9 + ("radiology",) * 5 + ("echo",) * 4 + ("ecg",)
 
 
 class Placed(NamedTuple):
-    """A sentence, where it starts in the report's text, and the section it stands in."""
+    """A sentence, where it starts in the report's text, and its section."""
 
     filled: Filled
     start: int
@@ -190,7 +190,7 @@ class Report(NamedTuple):
 
 
 def write_report(seed: int, split: str, number: int) -> Report:
-    """Write one report, which depends on nothing but the three arguments."""
+    """Generate one report, which depends only on the three arguments."""
     rng = Random(f"hyperspan demo {seed} {split} {number}")
     note_type = _pick(_NOTE_TYPES, rng)
     page = _Page(rng, split)
@@ -214,7 +214,7 @@ def pools(split: str) -> dict[str, dict[str, Pool]]:
 
 
 class _Page:
-    """The text of one report while it grows. Width, bullets and the like are chosen once a report."""
+    """The growing text of one report. Line width, bullets and so on are chosen once per report."""
 
     def __init__(self, rng: Random, split: str) -> None:
         self.rng = rng
@@ -245,7 +245,7 @@ class _Page:
             self.write("\n")
 
     def draw(self, section: Section, taken: list[Template]) -> Filled:
-        """Write a sentence, if possible after a construction that the section has not seen yet."""
+        """Generate a sentence, if possible from a construction not yet used in the section."""
         pools = self.pools[section.name]
         plain, split, _ = section.shares
         at = self.rng.random() * 100
@@ -260,7 +260,7 @@ class _Page:
         return fill(template, self.rng, self.lists, capital=section.layout == "prose")
 
     def paragraph(self, drawn: Sequence[Filled], section: str) -> None:
-        """Place sentences one after the other, with a line end for a space wherever a line would grow too long."""
+        """Place sentences one after another, wrapping lines that would grow too long."""
         text = " ".join(filled.text for filled in drawn)
         breaks = []
         line, previous = 0, 0

@@ -1,4 +1,4 @@
-"""What the embedded corpus holds, in figures."""
+"""Statistics of the embedded corpus."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _ROWS = {
 
 
 def count(sentences: Sequence[Unit]) -> dict[str, Any]:
-    """Count what is in some sentences.
+    """Count mentions, overlaps and gaps in sentences.
 
     Examples
     --------
@@ -62,7 +62,7 @@ def count(sentences: Sequence[Unit]) -> dict[str, Any]:
 
 
 def table(sentences: Sequence[Unit]) -> str:
-    """Write the counts of each split and of all as a Markdown table."""
+    """Return the counts of each split and of the whole corpus as a Markdown table."""
     splits = dict.fromkeys(sentence.split for sentence in sentences)
     columns = {name: count([sentence for sentence in sentences if sentence.split == name]) for name in splits}
     columns["all"] = count(sentences)

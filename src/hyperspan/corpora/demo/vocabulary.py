@@ -1,7 +1,7 @@
 """The word lists of the embedded corpus.
 
-An entry may be written in several ways (``laceration = lac``), the usual one first. What stands after ``//`` is held
-out: it never occurs in the training split. Many names of diseases and drugs are invented, and so is every combination.
+An entry may have several spellings (``laceration = lac``), the usual one first. Entries after ``//`` are held out: they
+never occur in the training split. Many names of diseases and drugs are invented, and so is every combination.
 """
 
 from __future__ import annotations
@@ -132,20 +132,20 @@ CLOSED = {
     "job": "teacher, baker, mechanic, farmer, retired clerk, bus driver, carpenter, nurse, gardener",
     "whom": "sister, wife, husband, two cats, daughter, roommate, parents, son",
 }
-"""Lists that every split uses whole."""
+"""Lists that every split uses completely."""
 
 PATIENTS = (
     {"he": "he = pt = the patient = patient = the pt", "his": "his = the", "person": "man, male, gentleman, M"},
     {"he": "she = pt = the patient = patient = the pt", "his": "her = the", "person": "woman, female, lady, F"},
 )
-"""Lists that a report uses throughout: what its patient is called."""
+"""Lists that depend on the patient of a report: how the patient is referred to."""
 
 
 @cache
 def lists(split: str, patient: int = 0) -> dict[str, tuple[Entry, ...]]:
     """Return the word lists for a split and one of the `PATIENTS`, parsed.
 
-    Held-out entries are left out for ``train`` and have a double chance elsewhere.
+    Held-out entries are excluded for ``train`` and twice as likely elsewhere.
     """
     whole = {name: _parsed(name, _entries(text)) for name, text in (CLOSED | PATIENTS[patient]).items()}
     for name, text in OPEN.items():

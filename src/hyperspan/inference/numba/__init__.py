@@ -1,1 +1,1 @@
-"""Compiled kernels over flat arrays. Each agrees with a plain reference and with enumeration; the tests say so."""
+"""Compiled kernels over flat arrays, tested against a plain reference and against enumeration."""

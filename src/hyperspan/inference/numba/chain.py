@@ -1,8 +1,8 @@
-"""Forward–backward along a chain of tags, compiled, in scaled products.
+"""Compiled forward–backward along a chain of tags, in scaled products.
 
-Every tag can follow every other, so any two tags at a word are within exp of one word's score range of each other, and
-a window of two words bounds what can underflow. Beyond `WINDOW_BOUND`, or where tags or transitions are forbidden
-(-inf), `log_space` does the work.
+Every tag can follow every other, so the messages of any two tags at a word differ at most by exp of one word's score
+range, and a window of two words bounds what can underflow. Beyond `WINDOW_BOUND`, or if tags or transitions are
+forbidden (-inf), `log_space` takes over.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.compiled.exponentials import exp_kernel
+from hyperspan.compiled.kernel import kernel
 from hyperspan.inference.numba.frontier import WINDOW_BOUND
 
 
@@ -24,9 +24,9 @@ class ChainMessages(NamedTuple):
     Attributes
     ----------
     moves : float64 array of shape (n_tags, n_tags)
-        exp of the transitions, the greatest being 1.
+        exp of the transitions, scaled so that the greatest is 1.
     potentials : float64 array of shape (n_words, n_tags)
-        exp of the scores, the greatest of a word being 1, over the total with which a word multiplies all sums.
+        exp of the scores, scaled so that the greatest of a word is 1, divided by the word's scaling factor.
     alpha, beta : float64 arrays of shape (n_words, n_tags)
         Forward and backward messages; their product is the probability of a tag. ``alpha`` sums to one at every word.
     """
@@ -38,12 +38,12 @@ class ChainMessages(NamedTuple):
 
 
 def are_within_bounds(scores: NDArray[np.float64], transitions: NDArray[np.float64]) -> bool:
-    """Say whether scaled products lose nothing."""
+    """Return whether scaled products are accurate for these scores."""
     if not len(scores):
         return True
     with np.errstate(invalid="ignore"):
         spread = np.ptp(scores) + np.ptp(transitions) + np.log(len(transitions))
-    return bool(2.0 * spread < WINDOW_BOUND)  # not where there is -inf: the spread then is inf, or not a number
+    return bool(2.0 * spread < WINDOW_BOUND)  # false with -inf: the spread is then inf or NaN
 
 
 def chain_messages(
@@ -53,9 +53,9 @@ def chain_messages(
     transition_marginals: NDArray[np.float64] | None = None,
     is_within: NDArray[np.bool_] | None = None,
 ) -> tuple[NDArray[np.float64], ChainMessages]:
-    """Return the log totals and the messages of sentences; where scores are not within bounds, they mean nothing.
+    """Return the log totals and the messages of sentences, which are meaningless if scores are not within bounds.
 
-    Expected counts of transitions are added to ``transition_marginals`` (n_tags, n_tags), if it is given.
+    Expected counts of transitions are added to ``transition_marginals`` (n_tags, n_tags), if given.
 
     Examples
     --------
@@ -79,9 +79,9 @@ def chain_messages(
     return log_total, messages
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def forward_backward_kernel(scores, first_word, is_within, moves_into, messages, log_total, counts):
-    """Fill the messages of all sentences, and add to their log totals; ``moves_into`` is ``moves`` transposed.
+    """Fill the messages of all sentences and add to their log totals; ``moves_into`` is ``moves`` transposed.
 
     Unless ``counts`` (n_tags, n_tags) is empty, expected counts of transitions over ``moves`` are added to it.
     """

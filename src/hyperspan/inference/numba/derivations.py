@@ -1,22 +1,22 @@
-"""The inside recursion over derivations, compiled: what ``mention-sets`` and ``derivations`` are made of.
+"""The compiled inside recursion over derivations, for ``mention-sets`` and ``derivations``.
 
-Branches are independent, so everything is a product along paths; but totals grow like exp(n^(2K)), so all is done in
-log space. `hyperspan.inference.reference.derivations` says the same in plain Python.
+Branches are independent, so everything is a product along paths; but totals grow like exp(n^(2K)), so everything is in
+log space. `hyperspan.inference.reference.derivations` does the same in plain Python.
 """
 
 from __future__ import annotations
 
 import math
 
-import numba
 import numpy as np
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.structures.staircase import STAY, STEP
 
 _STAY, _STEP = STAY, STEP
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def edge_value(table, label, score, below):
     """Return the log score of an edge together with everything below it."""
     node, children = table.label_node[label], table.label_children[label]
@@ -28,11 +28,11 @@ def edge_value(table, label, score, below):
     return value
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def inside_kernel(table, first_label, scores, begin, end, inside):
     """Fill ``inside`` of shape (n_words + 1, n_nodes + 1), whose last column is T, and return the log total.
 
-    ``inside[w, v]`` is the log sum over all ways to go on from node v at word w; -inf means none.
+    ``inside[w, v]`` is the log sum over all continuations from node v at word w; -inf if there are none.
     """
     n_words, n_nodes, label_node = end - begin, table.n_nodes, table.label_node
     inside[n_words, :] = -np.inf
@@ -64,12 +64,12 @@ def inside_kernel(table, first_label, scores, begin, end, inside):
     return log_total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def outside_kernel(table, first_label, scores, begin, end, inside, uses, marginals):
-    """Set the sentence's rows of ``marginals`` to how often each edge is used on average.
+    """Set the sentence's rows of ``marginals`` to the expected count of each edge.
 
-    ``uses`` of shape (2, n_nodes + 1) is room. Some outcome must be possible. Counts can be astronomical: a node is
-    used once for every branch.
+    ``uses`` of shape (2, n_nodes + 1) is scratch space. Some outcome must be possible. Counts can be astronomical: a
+    node is used once for every branch.
     """
     n_nodes, label_node, label_children = table.n_nodes, table.label_node, table.label_children
     uses[0, :] = 0.0
@@ -98,7 +98,7 @@ def outside_kernel(table, first_label, scores, begin, end, inside, uses, margina
                 below[node + 1] += count
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def derivations_block_kernel(table, first_label, scores, first_word, log_partition, marginals):
     """Fill the log totals of one block of all sentences, and its columns of ``marginals`` unless that is empty."""
     longest, wants_marginals = 0, marginals.shape[0] > 0

@@ -1,18 +1,18 @@
-"""Forward and backward passes over frontier states, compiled: exact sums over the distinct encodings of a staircase.
+"""Compiled forward and backward passes over frontier states: exact sums over the distinct encodings of a staircase.
 
-The state is the set of active nodes, as bits. T and then each node, highest first, turns the states into new ones: a
-node by a few multiply-adds on pairs or quadruples of states (bit v: this node; bit v + 1: the next), with four
-potentials: those of edges that neither stay nor step, only step, only stay, do both. Whether an edge also ends changes
-no state, so edges that differ only in that are added up beforehand. `hyperspan.inference.reference` says the same in
-plain Python.
+The state is the set of active nodes, as bits. T and then each node, highest first, transform the states. For a node
+this takes a few multiply-adds on pairs or quadruples of states (bit v: this node; bit v + 1: the next), with four
+potentials: those of edges that neither stay nor step, only step, only stay, or do both. Whether an edge also ends does
+not affect the state, so edges that differ only in that are summed beforehand. `hyperspan.inference.reference` does the
+same in plain Python.
 
-Eight sums (a sentence and a block each) run side by side, see `simd`; shorter sentences are padded. Only the forward
-messages at word borders are kept; the backward pass makes the states in between again, which is cheaper than to fetch
-them from memory.
+Eight sums (each over a sentence and a block) run side by side, see `simd`; shorter sentences are padded. Only the
+forward messages at word borders are stored; the backward pass recomputes the states in between, which is cheaper than
+loading them from memory.
 
 Sums are products of potentials, scaled so that messages stay near one: T's two potentials at every word but the first
-are divided by the sum of the states before it. Where that can lose something (docs/inference.md says when), a sum is
-given up, and `log_space` does the work.
+are divided by the sum of the states before it. Where that can lose precision (docs/inference.md says when), a sum is
+given up, and `log_space` takes over.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ import math
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.compiled.exponentials import exp_kernel
+from hyperspan.compiled.kernel import kernel
 from hyperspan.compiled.simd import get, load, put, store, zero
 from hyperspan.structures.staircase import STAY, STEP, Staircase
 
 WINDOW_BOUND = 600.0
-"""How far apart, in logs, outcomes of a window of words may lie without a check; exp underflows beyond 708."""
+"""How far apart the log scores of outcomes in a window of words may be without a check; exp underflows beyond 708."""
 
 _CONTRACT = {"contract", "nsz"}
 
@@ -42,11 +42,12 @@ class StaircaseTable(NamedTuple):
     ----------
     n_nodes : int
     log_growth : float
-        A word multiplies the number of ways by exp of this at most.
+        A word multiplies the number of paths by at most exp of this.
     label_node, label_children : int64 arrays of shape (n_labels,)
         The node of each label and its children, as bits; -1 for T's two labels.
     label_potential : int64 array of shape (n_labels,)
-        Which of a word's ``2 + 4 * n_nodes`` potentials the label adds to: 0 and 1 are T's, then four for each node.
+        Which of a word's ``2 + 4 * n_nodes`` potentials the label contributes to: 0 and 1 are T's, then four for each
+        node.
     """
 
     n_nodes: int
@@ -65,6 +66,11 @@ class StaircaseTable(NamedTuple):
         """How many potentials a word has."""
         return 2 + 4 * self.n_nodes
 
+    @property
+    def n_links(self) -> int:
+        """How many links a word has: that of T to the first node, and three of each node."""
+        return 1 + 3 * self.n_nodes
+
 
 @lru_cache(maxsize=64)
 def staircase_table(staircase: Staircase) -> StaircaseTable:
@@ -78,25 +84,28 @@ def staircase_table(staircase: Staircase) -> StaircaseTable:
 
 
 class Workspace(NamedTuple):
-    """The memory that one group of sums takes; a *cell* is a vector, or a number where sums are made one at a time.
+    """The memory for one group of sums. A *cell* is a vector, or a number if sums are computed one at a time.
 
     Attributes
     ----------
     exps : cells (longest * n_labels)
-        exp of the scores; T's are divided by the sum of the word before.
+        exp of the scores; T's are divided by the sum of the previous word.
     flat_exps : float64 array of shape (longest * n_labels * width,)
-        The same memory, number by number.
+        The same memory as a flat array of numbers.
     potentials : cells (longest * n_potentials)
     alpha : cells ((longest + 1) * n_states)
-        Forward messages: sums over all that leads to a state at a word border.
+        Forward messages: sums over everything that leads to a state at a word border.
     beta : cells ((longest + 1) * n_states)
-        Backward messages, if they are kept; else room for one. The product of both at a border is 1.
+        Backward messages, if they are stored; otherwise space for one. The product of both at a border is 1.
+    links : cells (longest * n_links)
+        If backward messages are stored: the probability that T starts a mention at a word, and that each node has each
+        child there (END, STEP, STAY).
     states : cells ((n_nodes + 1) * n_states, n_labels at least)
         The states after each phase of a word, and later its marginals.
     gradient : cells (n_potentials)
         The derivative of the log total by each potential of a word.
     least : float64 array of shape (width,)
-        How small a sum may get: 0 where nothing can get lost.
+        How small a sum may get: 0 if no precision can be lost.
     spreads : float64 array of shape (3, n_nodes + 1)
         How far apart scores are; see `least_sum_kernel`.
     """
@@ -106,6 +115,7 @@ class Workspace(NamedTuple):
     potentials: NDArray[np.float64]
     alpha: NDArray[np.float64]
     beta: NDArray[np.float64]
+    links: NDArray[np.float64]
     states: NDArray[np.float64]
     gradient: NDArray[np.float64]
     least: NDArray[np.float64]
@@ -113,7 +123,7 @@ class Workspace(NamedTuple):
 
     @classmethod
     def of(cls, table: StaircaseTable, longest: int, width: int, *, keeps_beta: bool) -> Workspace:
-        """Return memory for sentences of up to so many words, ``width`` (1 or `SIMD`) at a time."""
+        """Return memory for sentences of up to ``longest`` words, ``width`` (1 or `SIMD`) at a time."""
         n_states = 1 << table.n_nodes
 
         def cells(n_cells: int) -> NDArray[np.float64]:
@@ -126,6 +136,7 @@ class Workspace(NamedTuple):
             cells(longest * table.n_potentials),
             cells((longest + 1) * n_states),
             cells((longest + 1 if keeps_beta else 1) * n_states),
+            cells(longest * table.n_links if keeps_beta else 0),
             cells(max((table.n_nodes + 1) * n_states, table.n_labels)),
             cells(table.n_potentials),
             np.empty(width),
@@ -134,17 +145,17 @@ class Workspace(NamedTuple):
 
 
 class SumArrays(NamedTuple):
-    """Sums to be made, each over the words of a sentence and the labels of a block, and what becomes of them.
+    """Sums to compute, each over the words of a sentence and the labels of a block, and their results.
 
     All have shape (n_sums,), padded to whole groups by sums without words.
 
     Attributes
     ----------
     first, n_words, first_label : int64 arrays
-        Where the words begin, how many there are, and where the labels begin.
+        The first word, the number of words, and the first label.
     log_total : float64 array
     is_done : bool array
-        False for sums that are given up: their totals and marginals mean nothing.
+        False for sums that are given up: their totals and marginals are meaningless.
     """
 
     first: NDArray[np.int64]
@@ -153,18 +164,24 @@ class SumArrays(NamedTuple):
     log_total: NDArray[np.float64]
     is_done: NDArray[np.bool_]
 
+    @classmethod
+    def of(cls, n_sums: int) -> SumArrays:
+        """Return space for so many sums."""
+        first, n_words, first_label = np.zeros((3, n_sums), dtype=np.int64)
+        return cls(first, n_words, first_label, np.zeros(n_sums), np.zeros(n_sums, dtype=np.bool_))
+
 
 _for_kernels: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_inner = numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_CONTRACT, **_for_kernels)
-"""For kernels that only kernels call: without what Python needs to call them, they compile faster."""
+_inner = kernel(fastmath=_CONTRACT, **_for_kernels)
+"""For kernels that only other kernels call: without a Python wrapper, they compile faster."""
 
 
 @_inner
 def word_forward_kernel(n_nodes, potentials, at, alpha, source, states, target, apart):
-    """Run a word: from the states at ``alpha[source]`` to those at ``states[target]``, through all phases.
+    """Process a word: from the states at ``alpha[source]`` to those at ``states[target]``, through all phases.
 
-    The potentials begin at ``potentials[at]``. The states after each phase begin ``apart`` cells behind those of the
-    phase before, or take their place if that is 0.
+    The potentials begin at ``potentials[at]``. The states after each phase begin ``apart`` cells after those of the
+    phase before, or replace them if ``apart`` is 0.
     """
     n_states = 1 << n_nodes
     no_start, start = load(potentials, at), load(potentials, at + 1)
@@ -174,7 +191,7 @@ def word_forward_kernel(n_nodes, potentials, at, alpha, source, states, target, 
         store(states, target + state + 1, no_start * active + start * (clear + active))
     half, node_at = n_states // 2, at + 4 * n_nodes - 2
     none, stay = load(potentials, node_at), load(potentials, node_at + 2)
-    for low in range(target, target + half):  # the last node, from which nothing steps
+    for low in range(target, target + half):  # the last node has no step
         active = load(states, low + half)
         store(states, apart + low, load(states, low) + none * active)
         store(states, apart + low + half, stay * active)
@@ -196,9 +213,9 @@ def word_forward_kernel(n_nodes, potentials, at, alpha, source, states, target, 
 
 @_inner
 def nodes_backward_kernel(n_nodes, potentials, at, states, beta, here, gradient):
-    """Undo the nodes of a word: turn the message at ``beta[here]`` and set the gradient by the nodes' potentials.
+    """Process the nodes of a word backward: update the message at ``beta[here]`` and set the gradient.
 
-    ``states`` holds what `word_forward_kernel` made, each phase behind the one before.
+    ``states`` has the results of `word_forward_kernel`, each phase after the one before.
     """
     n_states = 1 << n_nodes
     for node in range(n_nodes - 1):
@@ -240,7 +257,7 @@ def nodes_backward_kernel(n_nodes, potentials, at, states, beta, here, gradient)
 
 @_inner
 def start_backward_kernel(n_nodes, potentials, at, alpha, source, beta, here, gradient):
-    """Undo the choice of T: turn the message at ``beta[here]`` and set the gradient by T's potentials."""
+    """Process the choice of T backward: update the message at ``beta[here]`` and set the gradient by T's potentials."""
     no_start, start = load(potentials, at), load(potentials, at + 1)
     by_none, by_start = zero(beta), zero(beta)
     for state in range(0, 1 << n_nodes, 2):
@@ -254,14 +271,13 @@ def start_backward_kernel(n_nodes, potentials, at, alpha, source, beta, here, gr
     store(gradient, 1, by_start)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def least_sum_kernel(table, scores, first, n_words, first_label, wants_beta, spreads):
-    """Return how small a sum may get without anything getting lost: 0 within the bounds, inf where none is safe.
+    """Return how small a sum may get without loss of precision: 0 within the bounds, inf if none is safe.
 
-    Beyond the bounds only a backward pass can tell: at most exp(-700) is lost at a time, and multiplied by all
-    potentials of a word at most before it comes to a state; and no product of messages may overflow. ``spreads`` is
-    room for the lowest and highest score of each node at a word, and for how far apart they are at the words of a
-    window.
+    Beyond the bounds, only a backward pass can tell: at most exp(-700) is lost at a time, multiplied by at most all
+    potentials of a word before it reaches a state; and no product of messages may overflow. ``spreads`` is scratch
+    space for the lowest and highest score of each node at a word, and for their differences in a window of words.
     """
     n_nodes, n_labels, window = table.n_nodes, table.label_node.shape[0], table.n_nodes + 1
     lowest, highest = 0.0, 0.0
@@ -305,10 +321,9 @@ def least_sum_kernel(table, scores, first, n_words, first_label, wants_beta, spr
 def prepare_kernel(table, scores, sums, at, wants_beta, work):
     """Fill the potentials of the group of sums that begins with number ``at``.
 
-    Behind its last word a sum is padded: nothing starts, and nothing changes. Returns the length of the longest.
+    After its last word, a sum is padded: nothing starts, and nothing changes. Returns the length of the longest.
     """
-    width, n_labels, n_potentials = work.least.shape[0], table.label_node.shape[0], 2 + 4 * table.n_nodes
-    exps, potentials = work.exps, work.potentials
+    width, n_labels, exps = work.least.shape[0], table.label_node.shape[0], work.exps
     longest = 0
     for lane in range(width):
         first, n_words, first_label = sums.first[at + lane], sums.n_words[at + lane], sums.first_label[at + lane]
@@ -323,21 +338,29 @@ def prepare_kernel(table, scores, sums, at, wants_beta, work):
                 score = scores[first + word, first_label + label] if is_word else padding
                 put(exps, word * n_labels + label, lane, score)
     exp_kernel(work.flat_exps, longest * n_labels * width)
+    potentials_kernel(table, longest, work)
+    return longest
+
+
+@_inner
+def potentials_kernel(table, longest, work):
+    """Fill the potentials of a group, given the exps of its scores."""
+    n_labels, n_potentials = table.label_node.shape[0], 2 + 4 * table.n_nodes
+    exps, potentials = work.exps, work.potentials
     for word in range(longest):
         for potential in range(word * n_potentials, (word + 1) * n_potentials):
             store(potentials, potential, zero(potentials))
         for label in range(n_labels):
             cell = word * n_potentials + table.label_potential[label]
             store(potentials, cell, load(potentials, cell) + load(exps, word * n_labels + label))
-    return longest
 
 
 @_inner
 def forward_kernel(table, longest, sums, at, work):
-    """Fill ``work.alpha`` and the log totals of a group; a sum that gets too small is given up: it is not done."""
+    """Fill ``work.alpha`` and the log totals of a group; a sum that gets too small is given up: not done."""
     n_nodes, n_states, n_labels = table.n_nodes, 1 << table.n_nodes, table.label_node.shape[0]
     width, n_potentials = work.least.shape[0], 2 + 4 * n_nodes
-    in_place = 0 * n_states  # not just 0: a literal has the kernel that gets it compiled once more
+    in_place = 0 * n_states  # not just 0: a literal argument would compile the kernel again
     exps, potentials, alpha = work.exps, work.potentials, work.alpha
     for lane in range(width):
         sums.log_total[at + lane], sums.is_done[at + lane] = 0.0, True
@@ -351,7 +374,7 @@ def forward_kernel(table, longest, sums, at, work):
             total = total + load(alpha, state)
         store(work.states, 0, total)
         for lane in range(width):
-            scale = 1.0  # padding changes nothing, so how much of it there is makes no difference
+            scale = 1.0  # padding must not change the result
             if word < sums.n_words[at + lane]:
                 is_last = word + 1 == sums.n_words[at + lane]
                 total_here = get(alpha, after, lane) if is_last else get(work.states, 0, lane)
@@ -367,10 +390,36 @@ def forward_kernel(table, longest, sums, at, work):
 
 
 @_inner
-def backward_kernel(table, longest, sums, at, work, marginals):
-    """Set the rows of ``marginals`` (words, labels) that belong to a group; keep all of ``work.beta`` if it has room.
+def forward_again_kernel(table, longest, work):
+    """Fill ``work.alpha`` of a group whose potentials are scaled already."""
+    n_nodes, n_states, potentials, alpha = table.n_nodes, 1 << table.n_nodes, work.potentials, work.alpha
+    in_place = 0 * n_states  # as above
+    for lane in range(work.least.shape[0]):
+        for state in range(n_states):
+            put(alpha, state, lane, 1.0 if state == 0 else 0.0)
+    for word in range(longest):
+        at, after = word * (2 + 4 * n_nodes), (word + 1) * n_states
+        word_forward_kernel(n_nodes, potentials, at, alpha, word * n_states, alpha, after, in_place)
 
-    Follows `forward_kernel`. What is given up here or was before leaves numbers behind that mean nothing.
+
+@_inner
+def link_probs_kernel(table, marginals, links, at):
+    """Set the probabilities of a word's links, from ``links[at]`` on, given the marginals of its labels."""
+    store(links, at, load(marginals, 1))
+    for link in range(at + 1, at + 1 + 3 * table.n_nodes):
+        store(links, link, zero(links))
+    for label in range(2, table.label_node.shape[0]):
+        for child in range(3):
+            if table.label_children[label] >> child & 1:
+                link = at + 1 + 3 * table.label_node[label] + child
+                store(links, link, load(links, link) + load(marginals, label))
+
+
+@_inner
+def backward_kernel(table, longest, sums, at, work, marginals):
+    """Set the rows of ``marginals`` (words, labels) of a group, or ``work.beta`` and ``work.links`` if there is space.
+
+    Runs after `forward_kernel`. The results of sums that are given up are meaningless.
     """
     n_nodes, n_states, n_labels = table.n_nodes, 1 << table.n_nodes, table.label_node.shape[0]
     width, n_potentials, begin = work.least.shape[0], 2 + 4 * n_nodes, 0 * n_states
@@ -400,6 +449,9 @@ def backward_kernel(table, longest, sums, at, work, marginals):
         for label in range(n_labels):
             by_potential = load(gradient, table.label_potential[label])
             store(work.states, label, load(exps, word * n_labels + label) * by_potential)
+        if keeps_beta:
+            link_probs_kernel(table, work.states, work.links, word * (1 + 3 * n_nodes))
+            continue
         for lane in range(width):
             if word < sums.n_words[at + lane]:
                 row, first_label = sums.first[at + lane] + word, sums.first_label[at + lane]
@@ -407,12 +459,15 @@ def backward_kernel(table, longest, sums, at, work, marginals):
                     marginals[row, first_label + label] = get(work.states, label, lane)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy", fastmath=_CONTRACT)
+@kernel(fastmath=_CONTRACT)
 def forward_backward_kernel(table, scores, sums, begin, end, work, marginals):
-    """Fill the log totals of the sums from ``begin`` to ``end``, and their marginals unless that array is empty."""
-    wants_marginals = marginals.shape[0] > 0
+    """Fill the log totals of the sums from ``begin`` to ``end``, and their marginals unless that array is empty.
+
+    If ``work`` has space for backward messages, those of the last group are in it.
+    """
+    goes_back = marginals.shape[0] > 0 or work.links.shape[0] > 0
     for at in range(begin, end, work.least.shape[0]):
-        longest = prepare_kernel(table, scores, sums, at, wants_marginals, work)
+        longest = prepare_kernel(table, scores, sums, at, goes_back, work)
         forward_kernel(table, longest, sums, at, work)
-        if wants_marginals:
+        if goes_back:
             backward_kernel(table, longest, sums, at, work, marginals)

@@ -1,7 +1,7 @@
-"""Sums, maxima and samples over the paths of an automaton, in log space: right for any finite scores and for -inf.
+"""Sums, maxima and samples over the paths of an automaton, in log space: correct for any finite scores and for -inf.
 
-These kernels serve every structure that is an automaton. The faster `frontier` and `chain` agree with them wherever
-scores stay within bounds, and hand over to them where they do not.
+These kernels work for every structure that is an automaton. The faster `frontier` and `chain` agree with them as long
+as scores are within bounds, and fall back to them otherwise.
 
 Scores have shape (n_words, n_labels). Row t of a table belongs to the time before phase ``t % n_phases`` of word
 ``t // n_phases``.
@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.errors import StructureError
 from hyperspan.inference.automaton import Automaton
 from hyperspan.inference.outcomes import Outcome
@@ -23,7 +23,7 @@ from hyperspan.structures.structure import Encoding
 
 
 class LogMessages(NamedTuple):
-    """What is known of one sentence after a forward and a backward pass.
+    """The results of a forward and a backward pass over one sentence.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class LogMessages(NamedTuple):
     log_alpha, log_beta : float64 arrays of shape (n_words * n_phases + 1, n_states)
         Forward and backward messages.
     marginals : float64 array of shape (n_words, n_labels)
-        The probability of each label; zero where no path is possible.
+        The probability of each label; zero if no path is possible.
     arc_marginals : float64 array of shape (n_arcs,)
         The expected count of each arc.
     """
@@ -44,7 +44,7 @@ class LogMessages(NamedTuple):
 
 
 def log_messages(automaton: Automaton, scores: NDArray[np.float64]) -> LogMessages:
-    """Run forward and backward over one sentence."""
+    """Run the forward and backward passes over one sentence."""
     log_total, log_alpha = _forward(automaton, scores)
     log_beta, marginals = np.empty(log_alpha.shape), np.zeros(scores.shape)
     arc_marginals = np.zeros(len(automaton.arc_from))
@@ -80,7 +80,7 @@ def k_best_paths(automaton: Automaton, scores: NDArray[np.float64], k: int, firs
 def sample_labels(
     automaton: Automaton, scores: NDArray[np.float64], n_samples: int, rng: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw outcomes as labels, of shape (n_samples, n_words, n_phases); -1 where a phase passes without one."""
+    """Draw outcomes as labels, of shape (n_samples, n_words, n_phases); -1 for a phase without a label."""
     log_total, log_alpha = _forward(automaton, scores)
     if log_total == -np.inf:
         raise StructureError("nothing can be drawn: every outcome is forbidden by scores of -inf")
@@ -115,16 +115,16 @@ def edges_of(labels: NDArray[np.int64], first_label: int) -> Encoding:
     return tuple(sorted(zip(words.tolist(), (labels[words, phases] + first_label).tolist(), strict=True)))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def arc_weight(automaton, arc, word, scores):
     """Return the score of an arc at a word."""
     label = automaton.arc_label[arc]
     return automaton.arc_score[arc] if label < 0 else automaton.arc_score[arc] + scores[word, label]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def log_forward_kernel(automaton, scores, log_alpha):
-    """Fill ``log_alpha`` of shape (n_words * n_phases + 1, n_states): the log sum over paths that lead there."""
+    """Fill ``log_alpha`` of shape (n_words * n_phases + 1, n_states): the log sum over paths to each state."""
     n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
     first_arc, arc_from = automaton.first_arc, automaton.arc_from
     log_alpha[0, :] = -np.inf
@@ -147,9 +147,9 @@ def log_forward_kernel(automaton, scores, log_alpha):
             log_alpha[time + 1, state] = top + math.log(total)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def log_backward_kernel(automaton, scores, log_alpha, log_total, log_beta, marginals, arc_marginals):
-    """Fill ``log_beta``, and add to ``marginals`` (n_words, n_labels) and ``arc_marginals`` how probable each is."""
+    """Fill ``log_beta``, and add probabilities to ``marginals`` (n_words, n_labels) and ``arc_marginals``."""
     n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
     first_arc, arc_from, arc_label = automaton.first_arc, automaton.arc_from, automaton.arc_label
     for state in range(n_states):
@@ -177,15 +177,14 @@ def log_backward_kernel(automaton, scores, log_alpha, log_total, log_beta, margi
                         marginals[word, arc_label[arc]] += prob
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def k_best_kernel(automaton, k, scores, best, best_arc, best_rank, found, found_score):
     """Find the k best paths.
 
-    ``best`` of shape (2, n_states, k) is room for scores in falling order (-inf where there are fewer), of the times
-    before and after a phase in turn. ``best_arc`` and ``best_rank`` of shape (n_times + 1, n_states, k) get how each
-    was reached, ``found`` of shape (k, 2) the state and rank of the k best complete paths, ``found_score`` their
-    scores.
-    Returns how many there are. Of equal scores, the arc that comes first in the automaton wins.
+    ``best`` of shape (2, n_states, k) is scratch space for scores in decreasing order (-inf if there are fewer),
+    alternating between the times before and after a phase. ``best_arc`` and ``best_rank`` of shape (n_times + 1,
+    n_states, k) get the back-pointers, ``found`` of shape (k, 2) the state and rank of the k best complete paths,
+    ``found_score`` their scores. Returns how many there are. In a tie, the arc that comes first in the automaton wins.
     """
     n_words, n_states, n_phases = scores.shape[0], automaton.n_states, automaton.n_phases
     first_arc, arc_from = automaton.first_arc, automaton.arc_from
@@ -202,7 +201,7 @@ def k_best_kernel(automaton, k, scores, best, best_arc, best_rank, found, found_
                 for rank in range(k):
                     value = best[before, arc_from[arc], rank] + weight
                     if not value > best[after, state, k - 1]:
-                        break  # ranks come in falling order, so no later one fits either
+                        break  # scores decrease with rank, so no later one fits either
                     place = k - 1
                     while place > 0 and value > best[after, state, place - 1]:
                         best[after, state, place] = best[after, state, place - 1]

@@ -1,23 +1,22 @@
-"""How probable runs of tags are, exactly: a product of messages.
+"""The exact probability of runs of tags, as a product of messages.
 
-A *run* is a B, or an I that follows neither a contiguous tag nor a head, with the I that come after it. Unless a head
-follows, it is a mention whatever else there is. So its probability is a product: of the sum over all that can come
-before it, of its own potentials, and of the sum over all that can come after.
+A *run* is a B, or an I that follows neither a contiguous tag nor a head, with the I tags after it. Unless a head
+follows, it is a mention whatever the other tags are. So its probability is the product of the sum over everything
+before it, its own potentials, and the sum over everything after it.
 
-``messages`` are those of `chain`. ``with_begin`` and ``with_inside`` are sums over all up to some word of a run whose
-tag there is B or I.
+``messages`` are those of `chain`. ``with_begin`` and ``with_inside`` are sums over everything up to a word of the run
+whose tag is B or I.
 """
 
 from __future__ import annotations
 
-import numba
-
+from hyperspan.compiled.kernel import kernel
 from hyperspan.inference.numba.tag_readings import FORMS
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def run_starts_kernel(messages, first, start, type_id):
-    """Return the sums with which a run begins at a word, in a sentence whose first word is given."""
+    """Return the sums for a run that begins at a word, given the first word of its sentence."""
     begin, inside, head = type_id * FORMS + 1, type_id * FORMS + 2, type_id * FORMS + 5
     if start == first:
         return messages.alpha[start, begin], messages.alpha[start, inside]
@@ -28,15 +27,15 @@ def run_starts_kernel(messages, first, start, type_id):
     return messages.alpha[start, begin], total * messages.potentials[start, inside]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def run_goes_on_kernel(messages, word, with_begin, with_inside, type_id):
-    """Return the sums of a run that goes on to a word."""
+    """Return the sums for a run that continues to a word."""
     begin, inside = type_id * FORMS + 1, type_id * FORMS + 2
     total = with_begin * messages.moves[begin, inside] + with_inside * messages.moves[inside, inside]
     return 0.0, total * messages.potentials[word, inside]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def run_ends_kernel(messages, last, end, with_begin, with_inside, type_id):
     """Return the probability of a run that ends before ``end``, in a sentence that ends before ``last``."""
     if end == last:
@@ -51,9 +50,9 @@ def run_ends_kernel(messages, last, end, with_begin, with_inside, type_id):
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def add_run_probs_kernel(messages, first_word, is_within, rows, probs):
-    """Add to the probability of each mention of one part how probable the run is."""
+    """Add the probability of the run to that of each mention with one part."""
     for number in range(rows.shape[0]):
         sentence, type_id = rows[number, 0], rows[number, 1]
         first, last = first_word[sentence], first_word[sentence + 1]
@@ -65,12 +64,12 @@ def add_run_probs_kernel(messages, first_word, is_within, rows, probs):
             probs[number] += run_ends_kernel(messages, last, end, with_begin, with_inside, type_id)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def probable_runs_kernel(messages, first_word, is_within, threshold, rows):
-    """Write every run that is at least so probable; return how many there are, -1 if there is no room.
+    """Write every run at least as probable as the threshold; return how many there are, or -1 if there is no space.
 
-    That a run begins at a word and goes on to another only becomes less probable the further it goes, and at most
-    1 / threshold runs that probable cover a word: so time is linear.
+    The longer a run, the less probable it is, and at most 1 / threshold runs that probable cover a word, so time is
+    linear.
     """
     alpha, beta = messages.alpha, messages.beta
     n_rows, n_types = 0, (alpha.shape[1] - 1) // FORMS

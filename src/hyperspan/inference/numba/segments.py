@@ -1,13 +1,14 @@
 """Sums and maxima over the prefix trees of ``segments``, compiled.
 
-Two kinds of nodes: *parts* (k, i), where a part of level k begins at word i, and *turns* (k, j), where one of level k
-ended at word j and the mention ends or goes on. Every node has at least one child, and whether it has one child does
-not depend on the others. With t the weight of a child together with all below it, the sum over all non-empty sets of
-children is q = Π(1 + t) - 1, made one child at a time without any subtraction: q ← q (1 + t) + t. So nothing cancels,
-and nothing but the scores must be exponentiated. `hyperspan.inference.reference.segments` says the same with logs.
+There are two kinds of nodes: *parts* (k, i), where a part of level k begins at word i, and *turns* (k, j), where a part
+of level k ends at word j and the mention ends or continues. Every node has at least one child; apart from that,
+children are independent of each other. Let t be the weight of a child with its subtree. Then the sum over all non-empty
+sets of children is q = Π(1 + t) - 1, computed one child at a time without subtraction: q ← q (1 + t) + t. So there is
+no cancellation, and only the scores are exponentiated. `hyperspan.inference.reference.segments` does the same with
+logs.
 
-What comes out is how probable each child is, given its node, and how probable it is that a node has any: from there
-everything else is a product along paths. Scores beyond the bounds of `is_within_kernel` are worked on in log space.
+The results are the probability of each child given its node, and the probability that a node has any child. Everything
+else is a product along paths. Scores beyond the bounds of `is_within_kernel` are summed in log space.
 """
 
 from __future__ import annotations
@@ -15,20 +16,18 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.compiled.exponentials import exp_kernel
+from hyperspan.compiled.kernel import inlined, kernel
 
 HIGHEST = 700.0
-"""Higher scores overflow; those of the edges along a path may together not be lower than minus this."""
-
-_inlined = numba.njit(nogil=True, cache=True, error_model="numpy", inline="always")
+"""Higher scores may overflow; the scores along a path may not add up to less than minus this."""
 
 
 class SegmentTable(NamedTuple):
-    """How large the structure is; the labels of a type are parts, gaps, ends (see `Segments`)."""
+    """The sizes of the structure; the labels of a type are parts, gaps and ends (see `Segments`)."""
 
     n_levels: int
     longest_part: int
@@ -36,25 +35,41 @@ class SegmentTable(NamedTuple):
 
     @property
     def n_nodes(self) -> int:
-        """How many nodes a word has: the parts of each level, then the turns of each but the last."""
+        """The number of nodes at a word: the parts of each level, then the turns of each but the last."""
         return 2 * self.n_levels - 1
 
 
+@kernel
+def labels_of_level_kernel(table, first_label, level):
+    """Return the first label of parts and of gaps of a level, and that of its end, in a block that begins at a label.
+
+    ``table`` has the sizes of a `SegmentTable`; the order of labels is that of `Segments`. The last level has parts
+    only.
+    """
+    n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
+    first_gap = first_label + n_levels * longest_part
+    return (
+        first_label + level * longest_part,
+        first_gap + level * longest_gap,
+        first_gap + (n_levels - 1) * longest_gap + level,
+    )
+
+
 class Messages(NamedTuple):
-    """Room for the messages of one sentence, all of shape (n_nodes, n_words)."""
+    """A workspace for the messages of one sentence, all of shape (n_nodes, n_words)."""
 
     inside: NDArray[np.float64]
     flow: NDArray[np.float64]
 
     @classmethod
     def room(cls, table: SegmentTable, longest: int) -> Messages:
-        """Return room for sentences of at most so many words."""
+        """Allocate messages for sentences of at most this many words."""
         return cls(np.empty((table.n_nodes, longest)), np.empty((table.n_nodes, longest)))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def is_within_kernel(scores, begin, end, first_label, n_labels, lowest):
-    """Say whether the scores of a block and sentence can be exponentiated without loss; -inf always can."""
+    """Return whether the scores of a block and sentence can be exponentiated without loss; -inf always can."""
     for word in range(begin, end):
         row = scores[word, first_label : first_label + n_labels]
         low, high = 0.0, 0.0
@@ -67,7 +82,7 @@ def is_within_kernel(scores, begin, end, first_label, n_labels, lowest):
     return True
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def log_totals_kernel(table, first_label, scores, first_word, messages, column, probs, alive, log_totals, is_count):
     """Sum over the prefix trees of one block in every sentence.
 
@@ -75,16 +90,16 @@ def log_totals_kernel(table, first_label, scores, first_word, messages, column, 
     ----------
     table : SegmentTable
     first_label : int
-        Of the block, in ``scores``.
+        The first label of the block, in ``scores``.
     scores : float64 array of shape (n_words, n_labels)
     first_word : int64 array of shape (n_sentences + 1,)
     messages : Messages
     column : int
-        Where the block begins in ``probs``.
+        The first column of the block in ``probs``.
     probs : float64 array of shape (n_words, at least column + labels of a block)
-        Filled with how probable each label is, given its node; with ``is_count``, with how often it is used.
+        Filled with the probability of each label given its node, or with its expected count if ``is_count``.
     alive : float64 array of shape (n_words, n_nodes)
-        Filled with how probable it is that a node has any child, as if it needed none: 1 - exp(-U).
+        Filled with the probability that a node has any child, as if it needed none: 1 - exp(-U).
     log_totals : float64 array of shape (n_sentences,)
     is_count : bool
     """
@@ -121,33 +136,37 @@ def log_totals_kernel(table, first_label, scores, first_word, messages, column, 
             count_kernel(table, begin, end, column, probs, flow)
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def inside_kernel(table, begin, end, column, potentials, inside):
-    """Fill ``inside`` with q of every node, from the last level to the first, and return the log total."""
+    """Fill ``inside`` with q of every node, from the last level to the first, and return the log total.
+
+    Nodes that no path leads to have q = 0: if theirs overflowed, the total would not show it.
+    """
     n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
     n_words = end - begin
     for level in range(n_levels - 1, -1, -1):
-        first_part = column + level * longest_part
-        first_gap = column + n_levels * longest_part + level * longest_gap
-        end_label = column + n_levels * longest_part + (n_levels - 1) * longest_gap + level
+        first_part, first_gap, end_label = labels_of_level_kernel(table, column, level)
+        first = min(2 * level, n_words)  # a part of this level has a part and a gap of each level before it
         parts = inside[level]
+        parts[:first] = 0.0
         if level < n_levels - 1:
             turns, below = inside[n_levels + level], inside[level + 1]
-            for word in range(n_words):
+            turns[:first] = 0.0
+            for word in range(first, n_words):
                 row = potentials[begin + word]
                 q = row[end_label]
                 for place in range(min(longest_gap, n_words - word - 2)):
                     term = row[first_gap + place] * below[word + 2 + place]
                     q = q * (1.0 + term) + term
                 turns[word] = q
-            for word in range(n_words):
+            for word in range(first, n_words):
                 row, q = potentials[begin + word], 0.0
                 for place in range(min(longest_part, n_words - word)):
                     term = row[first_part + place] * turns[word + place]
                     q = q * (1.0 + term) + term
                 parts[word] = q
         else:
-            for word in range(n_words):
+            for word in range(first, n_words):
                 row, q = potentials[begin + word], 0.0
                 for place in range(min(longest_part, n_words - word)):
                     term = row[first_part + place]
@@ -156,10 +175,10 @@ def inside_kernel(table, begin, end, column, potentials, inside):
     total = 0.0
     for word in range(n_words):
         total += math.log1p(inside[0, word])
-    return total if total < np.inf else np.inf  # not a number, where something was too large
+    return total if total < np.inf else np.inf  # NaN, if something was too large
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def branch_kernel(table, begin, end, column, potentials, inside, alive):
     """Replace potentials by the probabilities of children, given their nodes, and fill ``alive``."""
     n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
@@ -170,10 +189,11 @@ def branch_kernel(table, begin, end, column, potentials, inside, alive):
             q = inside[node, word]
             alive[begin + word, node] = q / (1.0 + q)
         for level in range(n_levels):
+            first_part, first_gap, end_label = labels_of_level_kernel(table, column, level)
             chance = alive[begin + word, level]
             share = 1.0 / chance if chance > 0.0 else 0.0
-            n_here = min(longest_part, n_words - word)
-            of_parts = row[column + level * longest_part : column + (level + 1) * longest_part]
+            n_here = min(longest_part, n_words - word) if chance > 0.0 else 0
+            of_parts = row[first_part : first_part + longest_part]
             if level < n_levels - 1:
                 turns = inside[n_levels + level, word : word + n_here]
                 for place in range(n_here):
@@ -187,21 +207,19 @@ def branch_kernel(table, begin, end, column, potentials, inside, alive):
             if level < n_levels - 1:
                 chance = alive[begin + word, n_levels + level]
                 share = 1.0 / chance if chance > 0.0 else 0.0
-                n_here = max(0, min(longest_gap, n_words - word - 2))
-                first_gap = column + n_levels * longest_part + level * longest_gap
+                n_here = max(0, min(longest_gap, n_words - word - 2)) if chance > 0.0 else 0
                 of_gaps, below = row[first_gap : first_gap + longest_gap], inside[level + 1]
                 for place in range(n_here):
                     term = of_gaps[place] * below[word + 2 + place]
                     of_gaps[place] = share * (term / (1.0 + term))
                 for place in range(n_here, longest_gap):
                     of_gaps[place] = 0.0
-                end_label = column + n_levels * longest_part + (n_levels - 1) * longest_gap + level
                 row[end_label] = share * (row[end_label] / (1.0 + row[end_label]))
 
 
-@_inlined
+@inlined
 def log_add_child_kernel(log_q, value):
-    """Return log(q (1 + t) + t) of log q and log t: one more child."""
+    """Return log(q (1 + t) + t) from log q and log t: one more child."""
     if value == -np.inf:
         return log_q
     log_q += softplus_kernel(value)
@@ -209,28 +227,29 @@ def log_add_child_kernel(log_q, value):
     return high + math.log1p(math.exp(low - high))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def softplus_kernel(value):
     """Return log(1 + e^x)."""
     return max(value, 0.0) + math.log1p(math.exp(-abs(value)))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def log_inside_kernel(table, begin, end, column, scores, inside):
     """Fill ``inside`` with log q of every node, and return the log total: `inside_kernel` in log space."""
     n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
     n_words = end - begin
     for level in range(n_levels - 1, -1, -1):
-        first_part = column + level * longest_part
-        first_gap = column + n_levels * longest_part + level * longest_gap
-        end_label = column + n_levels * longest_part + (n_levels - 1) * longest_gap + level
+        first_part, first_gap, end_label = labels_of_level_kernel(table, column, level)
+        first = min(2 * level, n_words)
+        inside[level, :first] = -np.inf
         if level < n_levels - 1:
-            for word in range(n_words):
+            inside[n_levels + level, :first] = -np.inf
+            for word in range(first, n_words):
                 row, log_q = scores[begin + word], scores[begin + word, end_label]
                 for place in range(min(longest_gap, n_words - word - 2)):
                     log_q = log_add_child_kernel(log_q, row[first_gap + place] + inside[level + 1, word + 2 + place])
                 inside[n_levels + level, word] = log_q
-        for word in range(n_words):
+        for word in range(first, n_words):
             row, log_q = scores[begin + word], -np.inf
             for place in range(min(longest_part, n_words - word)):
                 below = inside[n_levels + level, word + place] if level < n_levels - 1 else 0.0
@@ -242,7 +261,7 @@ def log_inside_kernel(table, begin, end, column, scores, inside):
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def log_branch_kernel(table, begin, end, column, scores, inside, alive):
     """Replace scores by the probabilities of children, given their nodes, and fill ``alive``, in log space."""
     n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
@@ -253,45 +272,44 @@ def log_branch_kernel(table, begin, end, column, scores, inside, alive):
             log_q = inside[node, word]
             alive[begin + word, node] = math.exp(log_q - softplus_kernel(log_q)) if log_q > -np.inf else 0.0
         for level in range(n_levels):
+            first_part, first_gap, end_label = labels_of_level_kernel(table, column, level)
             log_q = inside[level, word]
             log_share = softplus_kernel(log_q) - log_q if log_q > -np.inf else -np.inf
             for place in range(longest_part):
                 value = -np.inf
                 if word + place < n_words:
                     below = inside[n_levels + level, word + place] if level < n_levels - 1 else 0.0
-                    value = row[column + level * longest_part + place] + below
-                row[column + level * longest_part + place] = child_prob_kernel(value, log_share)
+                    value = row[first_part + place] + below
+                row[first_part + place] = child_prob_kernel(value, log_share)
             if level < n_levels - 1:
                 log_q = inside[n_levels + level, word]
                 log_share = softplus_kernel(log_q) - log_q if log_q > -np.inf else -np.inf
-                first_gap = column + n_levels * longest_part + level * longest_gap
                 for place in range(longest_gap):
                     value = -np.inf
                     if word + 2 + place < n_words:
                         value = row[first_gap + place] + inside[level + 1, word + 2 + place]
                     row[first_gap + place] = child_prob_kernel(value, log_share)
-                end_label = column + n_levels * longest_part + (n_levels - 1) * longest_gap + level
                 row[end_label] = child_prob_kernel(row[end_label], log_share)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def child_prob_kernel(value, log_share):
-    """Return the probability of a child of a log weight, given its node."""
+    """Return the probability of a child given its node, from its log weight."""
     if value == -np.inf:
         return 0.0
     return min(1.0, math.exp(value - softplus_kernel(value) + log_share))
 
 
-@numba.njit(nogil=True, cache=True, error_model="numpy")
+@kernel
 def count_kernel(table, begin, end, column, probs, flow):
-    """Replace the probabilities of children, given their nodes, by how often each is used: top down.
+    """Replace the probabilities of children given their nodes by expected counts, top down.
 
-    ``flow`` says how often each node is there, of itself: what comes from above is added to it.
+    ``flow`` is the expected count of each node from other sources; the flow from its parents is added to it.
     """
     n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
     n_words = end - begin
     for level in range(n_levels):
-        first_part = column + level * longest_part
+        first_part, first_gap, end_label = labels_of_level_kernel(table, column, level)
         for word in range(n_words):
             n_here, chance = min(longest_part, n_words - word), flow[level, word]
             of_parts = probs[begin + word, first_part : first_part + n_here]
@@ -303,8 +321,6 @@ def count_kernel(table, begin, end, column, probs, flow):
                     turns[place] += of_parts[place]
         if level == n_levels - 1:
             break
-        first_gap = column + n_levels * longest_part + level * longest_gap
-        end_label = column + n_levels * longest_part + (n_levels - 1) * longest_gap + level
         for word in range(n_words):
             n_here, chance = max(0, min(longest_gap, n_words - word - 2)), flow[n_levels + level, word]
             probs[begin + word, end_label] *= chance
@@ -314,18 +330,16 @@ def count_kernel(table, begin, end, column, probs, flow):
                 flow[level + 1, word + 2 + place] += of_gaps[place]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def best_kernel(table, first_label, scores, begin, end, best):
-    """Fill ``best`` of shape (n_nodes, n_words) with the score of the best set of children of every node, all below.
+    """Fill ``best`` of shape (n_nodes, n_words) with the score of the best set of children of every node.
 
-    That is all children that are worth having, or if none is, the one that costs least.
+    The set has all children whose best subtree has a positive score, or if there is none, the best child.
     """
     n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
     n_words = end - begin
     for level in range(n_levels - 1, -1, -1):
-        first_part = first_label + level * longest_part
-        first_gap = first_label + n_levels * longest_part + level * longest_gap
-        end_label = first_label + n_levels * longest_part + (n_levels - 1) * longest_gap + level
+        first_part, first_gap, end_label = labels_of_level_kernel(table, first_label, level)
         if level < n_levels - 1:
             for word in range(n_words):
                 row, top = scores[begin + word], scores[begin + word, end_label]
@@ -343,15 +357,14 @@ def best_kernel(table, first_label, scores, begin, end, best):
             best[level, word] = gain if gain > 0.0 else top
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def probable_segments_kernel(table, probs, alive, first_word, threshold, most_steps, was_cut, rows):
-    """Write every mention of one block that is at least as probable as a threshold into ``rows``, by walking down.
+    """Write every mention of one block that is at least as probable as a threshold into ``rows``, top down.
 
-    A path's probability only falls, so no path is followed below the threshold. ``rows`` are `MentionRows`; returns how
-    many there are, or -1 if there is no room for them all. ``was_cut`` is set where the search took too many steps.
+    Probability only falls along a path, so no path is followed below the threshold. ``rows`` are `MentionRows`. Returns
+    the number of mentions, or -1 if ``rows`` is too short. ``was_cut`` is set if the search takes too many steps.
     """
     n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
-    n_gap, n_end = n_levels * longest_part, n_levels * longest_part + (n_levels - 1) * longest_gap
     most_waiting = n_levels * longest_part * longest_gap + 1
     node_level, node_word = np.empty(most_waiting, np.int64), np.empty(most_waiting, np.int64)
     node_prob, node_parts = np.empty(most_waiting), np.empty((most_waiting, n_levels, 2), np.int64)
@@ -367,18 +380,19 @@ def probable_segments_kernel(table, probs, alive, first_word, threshold, most_st
                 n_waiting -= 1
                 level, word, prob = node_level[n_waiting], node_word[n_waiting], node_prob[n_waiting]
                 path = node_parts[n_waiting].copy()
+                first_part, first_gap, end_label = labels_of_level_kernel(table, 0, level)
                 n_steps += longest_part
                 if n_steps > most_steps:
                     was_cut[sentence] = True
                     break
                 for place in range(min(longest_part, n_words - word)):
-                    here = prob * probs[begin + word, level * longest_part + place]
+                    here = prob * probs[begin + word, first_part + place]
                     if here < threshold:
                         continue
                     path[level, 0], path[level, 1] = word, word + place + 1
                     last, whole = word + place, here
                     if level < n_levels - 1:
-                        whole = here * probs[begin + last, n_end + level]
+                        whole = here * probs[begin + last, end_label]
                     if whole >= threshold:
                         if n_rows == rows.prob.shape[0]:
                             return -1
@@ -389,7 +403,7 @@ def probable_segments_kernel(table, probs, alive, first_word, threshold, most_st
                         continue
                     n_steps += longest_gap
                     for gap in range(min(longest_gap, n_words - last - 2)):
-                        further = here * probs[begin + last, n_gap + level * longest_gap + gap]
+                        further = here * probs[begin + last, first_gap + gap]
                         if further >= threshold:
                             node_level[n_waiting], node_word[n_waiting] = level + 1, last + 2 + gap
                             node_prob[n_waiting] = further
@@ -398,15 +412,15 @@ def probable_segments_kernel(table, probs, alive, first_word, threshold, most_st
     return n_rows
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def best_mentions_kernel(table, first_label, scores, probs, alive, first_word, best, most, was_cut, rows):
-    """Write the mentions of the best set of one block, with their probabilities, into ``rows``, by walking down.
+    """Write the mentions of the best set of one block, with their probabilities, into ``rows``, top down.
 
-    ``best`` is room for `best_kernel`, of shape (n_nodes, most words of a sentence). Returns how many there are, or -1
-    if there is no room for them all; of a sentence at most ``most`` are written, and ``was_cut`` says where.
+    ``best`` is a workspace for `best_kernel`, of shape (n_nodes, most words of a sentence). Returns the number of
+    mentions, or -1 if ``rows`` is too short. At most ``most`` are written per sentence; ``was_cut`` marks where more
+    were found.
     """
     n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
-    n_gap, n_end = n_levels * longest_part, n_levels * longest_part + (n_levels - 1) * longest_gap
     most_waiting = n_levels * longest_part * longest_gap + 1
     node_level, node_word = np.empty(most_waiting, np.int64), np.empty(most_waiting, np.int64)
     node_prob, node_parts = np.empty(most_waiting), np.empty((most_waiting, n_levels, 2), np.int64)
@@ -420,28 +434,32 @@ def best_mentions_kernel(table, first_label, scores, probs, alive, first_word, b
             node_level[0], node_word[0], node_prob[0] = 0, start, alive[begin + start, 0]
             n_waiting = 1
             while n_waiting:
+                if n_here == most:  # every node leads to a mention
+                    was_cut[sentence] = True
+                    break
                 n_waiting -= 1
                 level, word, prob = node_level[n_waiting], node_word[n_waiting], node_prob[n_waiting]
                 path, row = node_parts[n_waiting].copy(), scores[begin + word]
-                goes_on, first = level < n_levels - 1, first_label + level * longest_part
+                goes_on = level < n_levels - 1
+                first_part, first_gap, end_label = labels_of_level_kernel(table, 0, level)
+                of_parts = row[first_label + first_part :]
                 n_parts, top, chosen = min(longest_part, n_words - word), -np.inf, 0
                 for place in range(n_parts):
-                    value = row[first + place] + (best[n_levels + level, word + place] if goes_on else 0.0)
+                    value = of_parts[place] + (best[n_levels + level, word + place] if goes_on else 0.0)
                     if value > top:
                         top, chosen = value, place
                 for place in range(n_parts):
-                    value = row[first + place] + (best[n_levels + level, word + place] if goes_on else 0.0)
+                    value = of_parts[place] + (best[n_levels + level, word + place] if goes_on else 0.0)
                     if not (value > 0.0 or (place == chosen and top <= 0.0)):
                         continue
                     last = word + place
-                    here = prob * probs[begin + word, level * longest_part + place]
+                    here = prob * probs[begin + word, first_part + place]
                     path[level, 0], path[level, 1] = word, last + 1
                     n_gaps = min(longest_gap, n_words - last - 2) if goes_on else 0
-                    is_end, of_last = True, scores[begin + last]
+                    is_end, of_last = True, scores[begin + last, first_label:]
                     if goes_on:
-                        highest, next_gap = of_last[first_label + n_end + level], -1  # -1: the end
+                        highest, next_gap = of_last[end_label], -1  # -1: the end
                         is_end = highest > 0.0
-                        first_gap = first_label + n_gap + level * longest_gap
                         for gap in range(n_gaps):
                             of_gap = of_last[first_gap + gap] + best[level + 1, last + 2 + gap]
                             if of_gap > highest:
@@ -451,7 +469,7 @@ def best_mentions_kernel(table, first_label, scores, probs, alive, first_word, b
                             of_gap = of_last[first_gap + gap] + best[level + 1, last + 2 + gap]
                             if of_gap > 0.0 or (highest <= 0.0 and gap == next_gap):
                                 node_level[n_waiting], node_word[n_waiting] = level + 1, last + 2 + gap
-                                node_prob[n_waiting] = here * probs[begin + last, n_gap + level * longest_gap + gap]
+                                node_prob[n_waiting] = here * probs[begin + last, first_gap + gap]
                                 node_parts[n_waiting] = path
                                 n_waiting += 1
                     if is_end:
@@ -460,14 +478,8 @@ def best_mentions_kernel(table, first_label, scores, probs, alive, first_word, b
                             continue
                         if n_rows == rows.prob.shape[0]:
                             return -1
-                        whole = here * probs[begin + last, n_end + level] if goes_on else here
+                        whole = here * probs[begin + last, end_label] if goes_on else here
                         rows.sentence[n_rows], rows.prob[n_rows], rows.n_parts[n_rows] = sentence, whole, level + 1
                         rows.parts[n_rows, : level + 1] = path[: level + 1]
                         n_rows, n_here = n_rows + 1, n_here + 1
-                if n_here == most:
-                    was_cut[sentence] = True
-                    break
-            if n_here == most:
-                was_cut[sentence] = True
-                break
     return n_rows

@@ -1,15 +1,15 @@
-"""What tags mean, compiled: the mentions that `enough_readings` of `hyperspan.structures.linear_decoding` yields.
+"""Compiled decoding of tags: the mentions that `enough_readings` of `hyperspan.structures.linear_decoding` yields.
 
-That module says in plain words what is done here with rows of numbers. A mention is a row of `WIDTH` numbers: its
-sentence, its type, and where each part begins and ends, with zeros for parts that it does not have.
+That module explains the algorithm. Here a mention is a row of `WIDTH` numbers: its sentence, its type, and the start
+and end of each part, with zeros for missing parts.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.mentions import Span
 from hyperspan.structures.linear import Linear
 
@@ -17,7 +17,7 @@ FORMS = 6
 """Tags of a type: B, I, BD, ID, BH, IH."""
 
 MOST_PARTS = 3
-"""How many parts a mention read from tags can have."""
+"""The most parts of a mention read from tags."""
 
 WIDTH = 2 + 2 * MOST_PARTS
 
@@ -41,7 +41,7 @@ def parts_of(row: list[int]) -> tuple[Span, ...]:
 
 
 def read_tags(structure: Linear, tags: NDArray[np.int64], first_word: NDArray[np.int64]) -> Rows:
-    """Return the mentions that the tags of sentences mean, the sentences one after another.
+    """Return the mentions that the tags of consecutive sentences are read as.
 
     Examples
     --------
@@ -54,7 +54,7 @@ def read_tags(structure: Linear, tags: NDArray[np.int64], first_word: NDArray[np
     return rows[:n_rows]
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def read_batch_kernel(tags, first_word, n_types, max_components, rows):
     """Fill ``rows`` with the mentions of all sentences; return how many there are."""
     component, is_read = np.empty((tags.shape[0], 5), dtype=np.int32), np.empty(n_types, dtype=np.bool_)
@@ -65,12 +65,12 @@ def read_batch_kernel(tags, first_word, n_types, max_components, rows):
     return n_rows
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def read_kernel(tags, sentence, max_components, with_runs, component, is_read, rows, n_rows):
-    """Append the mentions of one sentence to the ``n_rows`` that there are; return how many there are now.
+    """Append the mentions of one sentence to the ``n_rows`` existing ones; return how many there are now.
 
-    Without ``with_runs``, runs of contiguous tags that touch no head are left out: they are mentions whatever else
-    there is. Two ``rows`` for every word are always enough, and one ``component``.
+    Without ``with_runs``, runs of contiguous tags that touch no head are left out: they are mentions whatever the other
+    tags are. Two ``rows`` and one ``component`` per word are always enough.
     """
     before = n_rows
     is_read[:] = False
@@ -85,13 +85,13 @@ def read_kernel(tags, sentence, max_components, with_runs, component, is_read, r
     return n_rows
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def is_linking(tag):
-    """Say whether a tag is of a body or a head: only sequences with such tags have mentions other than plain runs."""
+    """Return whether a tag is a body or a head: only sequences with such tags have mentions other than plain runs."""
     return tag > 0 and (tag - 1) % FORMS > 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def components_kernel(tags, type_id, max_components, component):
     """Cut the tags of one type into components; return how many there are."""
     n_components = 0
@@ -111,16 +111,16 @@ def components_kernel(tags, type_id, max_components, component):
     return n_components
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def bodies_kernel(component, max_components, type_id, rows, n_rows):
-    """Append the mentions of heads and their bodies, then those of the bodies that are left; return how many rows."""
+    """Append the mentions of heads and their bodies, then those of the remaining bodies; return the number of rows."""
     n_free = 0
     for number in range(component.shape[0]):
         n_free += component[number, _KIND] == _BODY and not component[number, _USED]
     for head in range(component.shape[0]):
         if component[head, _KIND] != _HEAD:
             continue
-        for turn in range(n_free if n_free <= 3 else 2):  # the third is taken where none is left after it
+        for turn in range(n_free if n_free <= 3 else 2):  # the third is taken if it is the last one
             side = 1 if turn == 1 else -1
             body = nearest_kernel(component, head, side, 1)
             if body < 0:
@@ -147,9 +147,9 @@ def bodies_kernel(component, max_components, type_id, rows, n_rows):
     return n_rows
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def nearest_kernel(component, here, side, least_gap):
-    """Return the nearest unused body to the left (-1) or right (1) with at least such a gap; -1 if there is none."""
+    """Return the nearest unused body to the left (-1) or right (1) with at least this gap; -1 if there is none."""
     number = here + side
     while 0 <= number < component.shape[0]:
         if component[number, _KIND] == _BODY and not component[number, _USED]:
@@ -160,11 +160,11 @@ def nearest_kernel(component, here, side, least_gap):
     return -1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def runs_kernel(component, with_runs, type_id, rows, n_rows):
-    """Append runs of adjacent contiguous and head components, and heads that nothing came to; return how many rows.
+    """Append runs of adjacent contiguous and head components, and heads left alone; return the number of rows.
 
-    A run must have a contiguous component, and a head unless runs without any are wanted.
+    A run must have a contiguous component, and a head unless runs without heads are wanted.
     """
     first, n_components = 0, component.shape[0]
     while first < n_components:
@@ -187,9 +187,9 @@ def runs_kernel(component, with_runs, type_id, rows, n_rows):
     return n_rows
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def append_kernel(component, chosen, type_id, rows, n_rows):
-    """Append the mention of components in order, up to three (-1: none), those that touch in one part."""
+    """Append the mention of up to three sorted components (-1: none), joining those that touch."""
     row, place = rows[n_rows], 0
     row[:] = 0
     row[1] = type_id

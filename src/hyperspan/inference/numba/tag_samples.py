@@ -1,9 +1,9 @@
-"""Tag sequences with bodies or heads, drawn in proportion to their probability, and read.
+"""Sample tag sequences with bodies or heads in proportion to their probability, and read their mentions.
 
-Mentions other than plain runs (whose probability `runs` knows) are only in sequences with *linking* tags, those of
-bodies and heads. So only such sequences are drawn to count these mentions: first the last linking tag, then what comes
-before it, then how far a run goes on after it. Such samples count only for as much as their tags are probable, p in
-all, so p² times as many give the same precision.
+Mentions other than plain runs (whose probability `runs` computes) occur only in sequences with *linking* tags, those of
+bodies and heads. So only such sequences are drawn to count these mentions: first the last linking tag, then the tags
+before it, then how far a run continues after it. Such samples are weighted by the probability p of having linking tags,
+so p² times as many samples give the same precision.
 """
 
 from __future__ import annotations
@@ -11,29 +11,29 @@ from __future__ import annotations
 import math
 from functools import lru_cache
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.inference.numba.tag_readings import FORMS, is_linking, read_kernel
 
 LEAST_LINKING = 0.005
-"""How probable linking tags must be in a sentence to be looked at: no probability is off by more."""
+"""Sentences whose linking tags are less probable than this are skipped: it bounds the error of a probability."""
 
 _POOL = 65_537
 
 
 @lru_cache(maxsize=4)
 def pool_of(seed: int) -> NDArray[np.float64]:
-    """Return random numbers in [0, 1), taken from the beginning for every sentence, and again when they run out."""
+    """Return random numbers in [0, 1); every sentence starts at the first one, and they are reused cyclically."""
     return np.random.default_rng(seed).random(_POOL)
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def linked_kernel(messages, first_word, is_wanted, max_components, n_samples, pool, share, rows):
-    """Write the mentions, other than plain runs, of sampled sequences with linking tags, each as often as it is read.
+    """Write the mentions other than plain runs of sampled sequences with linking tags, once per occurrence.
 
-    For how much each counts in a sentence goes to ``share``. Returns how many rows there are, -1 if there is no room.
+    ``share`` gets the weight of an occurrence in each sentence. Returns the number of rows, or -1 if there is no space.
     """
     alpha, beta = messages.alpha, messages.beta
     n_words, n_tags = alpha.shape
@@ -55,7 +55,7 @@ def linked_kernel(messages, first_word, is_wanted, max_components, n_samples, po
         for sample in range(n_drawn):
             if n_rows + 2 * (last - first) > rows.shape[0]:
                 return -1
-            # One in each of n_drawn equal shares, so that none is drawn much more often than it should be.
+            # Stratified: one in each of n_drawn equal intervals, which reduces the variance.
             wanted = (sample + pool[next]) / n_drawn * prob
             while so_far <= wanted and (word < last - 1 or tag < n_tags - 1):
                 tag += 1
@@ -68,7 +68,7 @@ def linked_kernel(messages, first_word, is_wanted, max_components, n_samples, po
     return n_rows
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def linking_kernel(alpha, other, first, last):
     """Return the sum of products at all linking tags of a sentence."""
     total = 0.0
@@ -79,9 +79,9 @@ def linking_kernel(alpha, other, first, last):
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def after_kernel(messages, first, last, after):
-    """Fill ``after`` (n_words, n_tags): the sums over all that can come after a word without linking tags."""
+    """Fill ``after`` (n_words, n_tags): the sums over everything without linking tags after a word."""
     n_tags = after.shape[1]
     for word in range(last - 1, first - 1, -1):
         after[word] = 1.0 if word == last - 1 else 0.0
@@ -92,13 +92,13 @@ def after_kernel(messages, first, last, after):
                     after[word, tag] += messages.moves[tag, next] * state
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def draw_kernel(messages, first, last, after, word, tag, pool, next, tags):
-    """Draw the tags around the last linking one; return where the next random number is."""
+    """Draw the tags around the last linking one; return the index of the next random number."""
     moves, potentials, alpha = messages.moves, messages.potentials, messages.alpha
     tags[word:last] = 0
     tags[word] = tag
-    if (tag - 1) % FORMS > 3:  # a head: a run may go on after it
+    if (tag - 1) % FORMS > 3:  # a head: a run may continue after it
         inside = tag - (tag - 1) % FORMS + 1
         for at in range(word + 1, last):
             goes_on = moves[tags[at - 1], inside] * potentials[at, inside] * after[at, inside]

@@ -1,16 +1,16 @@
-"""Viterbi: the best outcome over the frontier states of a staircase and along a chain of tags, compiled.
+"""Compiled Viterbi: the best outcome over the frontier states of a staircase, and along a chain of tags.
 
-The same pass as in `frontier`, with the best instead of the sum. Each phase keeps a back-pointer to how the best way to
-each state came about, in one byte; following them back from the end gives the labels. Of equal scores, what comes from
-the lower state wins, then the lower label: as in `log_space.k_best_kernel`, which finds the same for k = 1.
+The same pass as in `frontier`, with maxima instead of sums. Each phase stores a back-pointer for each state in one
+byte; following them back from the end gives the labels. In a tie, the lower previous state wins, then the lower label,
+as in `log_space.k_best_kernel` with k = 1.
 """
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from hyperspan.compiled.kernel import kernel
 from hyperspan.inference.numba.frontier import StaircaseTable
 from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP
 
@@ -23,14 +23,14 @@ _PASSED = 0
 def best_of_block(
     table: StaircaseTable, scores: NDArray[np.float64], first_word: NDArray[np.int64], first_label: int = 0
 ) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Return the score of the best encoding of every sentence, in the block that begins at a label, and its labels.
+    """Return the score and the labels of the best encoding of every sentence, in the block that begins at a label.
 
     Returns
     -------
     best_score : float64 array of shape (n_sentences,)
-        -inf where every encoding is forbidden: the labels then mean nothing.
+        -inf if every encoding is forbidden; the labels are then meaningless.
     labels : int8 array of shape (n_words, n_nodes + 1)
-        T's label, then that of each node, counted from the block's first; -1 where a node is not active.
+        T's label, then that of each node, relative to the block's first label; -1 for a node that is not active.
     """
     best_score = np.empty(len(first_word) - 1)
     labels = np.empty((len(scores), table.n_nodes + 1), dtype=np.int8)
@@ -41,13 +41,13 @@ def best_of_block(
 def best_tags_of(
     scores: NDArray[np.float64], transitions: NDArray[np.float64], first_word: NDArray[np.int64]
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the score of the best tag sequence of every sentence, -inf where all are forbidden, and all tags."""
+    """Return the score of the best tag sequence of every sentence, -inf if all are forbidden, and its tags."""
     best_score, tags = np.empty(len(first_word) - 1), np.zeros(len(scores), dtype=np.int64)
     best_tags_kernel(scores, transitions, first_word, best_score, tags)
     return best_score, tags
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def best_moves_kernel(table, first_label, scores, word, best, chosen):
     """Fill ``best`` and ``chosen`` (4 * n_nodes,) with the best score and label of each node's moves at a word."""
     label_potential = table.label_potential
@@ -59,11 +59,12 @@ def best_moves_kernel(table, first_label, scores, word, best, chosen):
             best[label_potential[label] - 2], chosen[label_potential[label] - 2] = score, label
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def best_start_kernel(n_states, values, before, after, pointers, time, no_start, start):
     """Let T choose: the states at ``before`` in ``values`` become those at ``after``.
 
-    The back-pointers of states with bit 0: 0 started from without it, 1 not started, 2 started from with it.
+    Back-pointers of states with bit 0: 0 started and came from the state without it, 1 not started, 2 started and came
+    from the state with it.
     """
     for state in range(0, n_states, 2):
         clear, active = values[before + state], values[before + state + 1]
@@ -76,9 +77,9 @@ def best_start_kernel(n_states, values, before, after, pointers, time, no_start,
         values[after + state + 1], pointers[time, state + 1] = top, pointer
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def best_node_kernel(n_states, node, values, before, after, pointers, time, best):
-    """Let a node choose among edges that do nothing more, step, stay or do both, given the best of each."""
+    """Let a node choose among edges that neither step nor stay, step, stay or do both, given the best of each."""
     stride, move = 1 << node, 4 * node
     none, step, stay, both = best[move], best[move + 1], best[move + 2], best[move + 3]
     if 2 * stride == n_states:
@@ -115,7 +116,7 @@ def best_node_kernel(n_states, node, values, before, after, pointers, time, best
             values[after + low + 3 * stride], pointers[time, low + 3 * stride] = top, pointer
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def best_block_kernel(table, first_label, scores, first_word, best_score, labels):
     """Fill ``best_score`` and ``labels`` as `best_of_block` returns them."""
     n_nodes, n_states, n_phases = table.n_nodes, 1 << table.n_nodes, table.n_nodes + 1
@@ -145,7 +146,7 @@ def best_block_kernel(table, first_label, scores, first_word, best_score, labels
             backtrace_kernel(n_nodes, pointers, chosen, labels[first:last])
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def backtrace_kernel(n_nodes, pointers, chosen, labels):
     """Fill ``labels`` (n_words, n_nodes + 1) of one sentence by following the back-pointers from the empty state."""
     state = 0
@@ -167,11 +168,11 @@ def backtrace_kernel(n_nodes, pointers, chosen, labels):
             state -= 1
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def take_plain_kernel(table, labels, first_word, rows):
-    """Take the paths that neither meet others nor part out of ``labels``: each is a mention, however one reads.
+    """Remove the paths that neither meet others nor branch from ``labels``: each is a mention under any reading.
 
-    ``rows`` get the sentence and the parts of each; returns how many there are.
+    Writes the sentence and the parts of each to ``rows``; returns how many there are.
     """
     children, parts, n_found = table.label_children, rows.parts, 0
     for sentence in range(first_word.shape[0] - 1):
@@ -205,7 +206,7 @@ def take_plain_kernel(table, labels, first_word, rows):
     return n_found
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def n_before_kernel(children, labels, first, word, node):
     """Return how many links lead to a node at a word."""
     n_before = 1 if node == 0 and labels[word, 0] == _START else 0
@@ -216,7 +217,7 @@ def n_before_kernel(children, labels, first, word, node):
     return n_before
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel
 def best_tags_kernel(scores, transitions, first_word, best_score, tags):
     """Fill ``best_score`` and ``tags`` as `best_tags_of` returns them."""
     n_tags, longest = scores.shape[1], 0

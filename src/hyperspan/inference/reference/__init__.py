@@ -1,1 +1,1 @@
-"""What the kernels compute, in plain Python: written to be read, and to be compared with."""
+"""Readable reference implementations of the kernels in plain Python, to test against."""

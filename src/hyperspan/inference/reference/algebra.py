@@ -1,6 +1,6 @@
-"""The semirings a pass can run in: one recursion, many quantities.
+"""Semirings: one recursion computes many quantities.
 
-The plain-Python passes take one of these; the kernels are compiled versions of the first and the last.
+The plain-Python passes take a semiring as an argument; the kernels are compiled versions of the first and the last.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ Edge = tuple[int, int]
 """A word and a label."""
 History = tuple[Edge, ...]
 Ranked = tuple[tuple[float, History], ...]
-"""Scores with what was chosen, best first."""
+"""Scores with their edges, best first."""
 
 
 @dataclass(frozen=True)
 class Algebra(Generic[Value]):
-    """How to add alternatives, multiply what happens together, and weigh an edge with a score."""
+    """A semiring: how to add alternatives, multiply independent parts, and weight an edge by its score."""
 
     zero: Value
     one: Value
@@ -46,7 +46,7 @@ COUNT: Algebra[int] = Algebra(0, 1, operator.add, operator.mul, lambda score, ed
 
 
 def k_best(k: int) -> Algebra[Ranked]:
-    """Return the algebra of the k best outcomes, with what was chosen in each.
+    """Return the semiring of the k best outcomes, with the edges of each.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Sums over the paths of an automaton in any algebra: the definition of what the kernels make.
+"""Sums over the paths of an automaton in any semiring: the definition of what the kernels compute.
 
 For a staircase these are the distinct encodings. The state is the set of active nodes (bit v set: node v is active).
 While node v is processed, bits above v already describe the next word and bits up to v still this one, so 2^n_nodes

@@ -1,4 +1,4 @@
-"""The inside recursion over derivations, written to be read.
+"""The readable reference implementation of the inside recursion over derivations.
 
 A node reached by two parents is expanded once for each, so this runs over *derivations*: prefix trees of sets of
 mentions, each set exactly once.
@@ -25,7 +25,7 @@ def derivations_total(staircase: Staircase, scores: Sequence[Sequence[float]], a
     [1, 3, 7, 15, 31]
     """
     total = algebra.one
-    below = [algebra.zero] * (staircase.n_nodes + 1)  # beyond the last word no node can stand
+    below = [algebra.zero] * (staircase.n_nodes + 1)  # no node is active beyond the last word
     for word in reversed(range(len(scores))):
         weights = [algebra.weigh(score, (word, label)) for label, score in enumerate(scores[word])]
         here = [algebra.zero] * (staircase.n_nodes + 1)

@@ -1,6 +1,6 @@
-"""How probable mentions are, by clamped sums in log space: what the kernels of `mention_marginals` compute.
+"""The readable reference implementation of mention marginals: clamped sums in log space.
 
-Written to be read, and right for any scores: it also does the work where scaled products would lose something.
+It is correct for any scores, so it is also used where scaled products would lose precision.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from hyperspan.structures.staircase import END, NO_START, START, STAY, STEP, Lin
 
 State = TypeVar("State")
 Path = tuple[tuple[int, int], ...]
-"""Words and nodes, from the start of a mention on."""
+"""Words and nodes from the start of a mention."""
 
 
 def probable_paths(
@@ -29,11 +29,11 @@ def probable_paths(
     extend: Callable[[State, Link, bool], tuple[float, State]],
     bounds: Bounds,
 ) -> tuple[list[tuple[Path, float]], bool]:
-    """Return every path whose probability is at least its threshold, and whether the search was cut short.
+    """Return every path whose probability is at least its threshold, and whether the search was truncated.
 
-    ``starts`` are words where a mention may start, and what is known there. ``extend`` gets what is known at the
-    beginning of a path, its next link and whether it is the first; it returns the probability of both together, and
-    what is known then. A further link never makes a path more probable. A step is a link tried.
+    ``starts`` are words where a mention may start, each with a state. ``extend`` gets the state of a path so far, its
+    next link and whether it is the first; it returns the probability of the longer path, and its state. A further link
+    never makes a path more probable. Each link tried counts as a step.
     """
     found: list[tuple[Path, float]] = []
     n_steps = 0
@@ -42,7 +42,7 @@ def probable_paths(
         while waiting:
             path, state = waiting.pop()
             word, node = path[-1]
-            for child in (END, STAY, STEP):  # what is put here last is taken out first
+            for child in (END, STAY, STEP):  # a stack: the last one is processed first
                 if child != END and word + 1 == n_words:
                     continue
                 if n_steps == bounds.most_steps:
@@ -84,7 +84,7 @@ class ClampedSums:
         return self._log_share(message, parts[-1][1])
 
     def probable(self, type: str, bounds: Bounds) -> tuple[list[Mention], bool]:
-        """Return every mention, said to be of a type, that is probable enough, and whether the search was cut short."""
+        """Return every probable mention, with the given type, and whether the search was truncated."""
         if self.messages.log_total == -np.inf:
             return [], False
         starts = np.flatnonzero(self.messages.marginals[:, START] >= bounds.threshold[0]).tolist()
@@ -100,7 +100,7 @@ class ClampedSums:
         return float(np.exp(min(0.0, self._log_share(after, word + 1)))), after
 
     def across(self, message: NDArray[np.float64], link: Link, *, is_first: bool) -> NDArray[np.float64]:
-        """Take a forward message across the word of a link, which must be used; a mention starts at its first word."""
+        """Advance a forward message over the word of a link, which must be used; a mention starts at its first word."""
         word, node, child = link
         allowed = np.ones(self.scores.shape[1], dtype=np.bool_)
         for label, (parent, children) in enumerate(self.staircase.edges, start=2):
@@ -114,6 +114,6 @@ class ClampedSums:
         return message
 
     def _log_share(self, message: NDArray[np.float64], border: int) -> float:
-        """Return the log of the share of the total that is left at a word border."""
+        """Return the log of the clamped sum's share of the total at a word border."""
         product = message + self.messages.log_beta[border * self.n_phases]
         return float(np.logaddexp.reduce(product) - self.messages.log_total)

@@ -1,8 +1,8 @@
 """The sum over the prefix trees of ``segments``, written to be read.
 
-Whether a node has a child does not depend on its other children, but it has one at least. So the total over its sets of
-children is Π(1 + t) - 1, with t the weight of a child and all below it; adding children one by one there is nothing
-to subtract.
+A node has at least one child; apart from that, children are independent of each other. So the total over its sets of
+children is Π(1 + t) - 1, where t is the weight of a child with its subtree. Adding children one by one needs no
+subtraction.
 """
 
 from __future__ import annotations

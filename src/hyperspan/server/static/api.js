@@ -1,4 +1,4 @@
-/** The server's operations. Every failure is a `ServerError` whose message is a sentence to show. */
+/** The operations of the server. Every failure is a `ServerError` with a message for the user. */
 
 /** @typedef {import("./lanes.js").Mention} Mention */
 
@@ -13,10 +13,10 @@
  * @property {Mention[]} [candidates]
  * @property {Mention[]} [gold]
  * @property {boolean} truncated
- * @property {string} [skipped] why nothing was looked for
+ * @property {string} [skipped] why the sentence was skipped
  */
 
-/** Something that the server, or the way to it, did not allow. */
+/** A failure of the server or of the connection. */
 export class ServerError extends Error {
   /**
    * @param {string} message
@@ -32,21 +32,21 @@ export class ServerError extends Error {
 /** The server cannot be reached. */
 export class LostServer extends ServerError {
   constructor() {
-    super("The server does not answer. Is “hyperspan serve” still running?");
+    super("The server does not respond. Is “hyperspan serve” still running?");
   }
 }
 
-/** What models there are. */
+/** Return the models. */
 export async function models() {
   return (await ask("api/model")).json();
 }
 
 /**
- * Find mentions in a text, and hear of each sentence as soon as it is done.
+ * Find mentions in a text, and receive each sentence as soon as it is done.
  *
  * @param {object} request as the operation `predict` takes it
  * @param {{onSentence: (sentence: FoundSentence) => void, onHead?: () => void, onFindings?: (findings: string[]) => void}} listeners
- *   the head comes before all else; findings are what could not be used of the gold
+ *   the head comes first; findings are problems in the gold
  * @param {AbortSignal} signal
  * @returns {Promise<{sentences: number, truncated: boolean}>}
  */
@@ -66,14 +66,14 @@ export async function predict(request, { onSentence, onHead, onFindings }, signa
     }
   } catch (error) {
     if (signal.aborted || error instanceof ServerError) throw error;
-    throw new ServerError("The connection broke before the last sentence arrived. Find mentions again.");
+    throw new ServerError("The connection was lost before the last sentence arrived. Find mentions again.");
   }
-  if (!end) throw new ServerError("The answer ended before the last sentence. Find mentions again.");
+  if (!end) throw new ServerError("The response ended before the last sentence. Find mentions again.");
   return end;
 }
 
 /**
- * Say why a sentence was read as it was.
+ * Explain the mentions of a sentence.
  *
  * @param {object} request
  * @param {AbortSignal} [signal]
@@ -132,10 +132,10 @@ async function refusal(answer) {
   try {
     told = await answer.json();
   } catch {
-    // Whatever it says is not for readers.
+    // The body is not meant for users.
   }
   if (typeof told?.error === "string") return new ServerError(told.error, spoken(told.details));
-  return new ServerError(`The server refused with status ${answer.status}.`);
+  return new ServerError(`The server responded with status ${answer.status}.`);
 }
 
 /**
@@ -152,7 +152,7 @@ function parsed(line) {
   try {
     return JSON.parse(line);
   } catch {
-    throw new ServerError("The server sent a line that cannot be read. Find mentions again.");
+    throw new ServerError("The server sent a line that is not valid JSON. Find mentions again.");
   }
 }
 
@@ -174,7 +174,7 @@ async function* lines(stream) {
 }
 
 /**
- * Read the name out of a Content-Disposition header, the wide form first.
+ * Get the file name from a Content-Disposition header, preferably from its extended form.
  *
  * @param {string} header
  */

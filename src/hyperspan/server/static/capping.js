@@ -4,12 +4,12 @@ import { endOf, startOf } from "./lanes.js";
 
 /** @typedef {import("./draw.js").Marked} Marked */
 
-/** How many mentions may lie over one word. */
+/** The maximum number of mentions at one word. */
 export const MOST_LANES = 6;
 
 /**
- * Split mentions into those that are drawn and those that are less probable and would take further lanes. What the
- * reader said something of is always drawn.
+ * Split mentions into those that are drawn, and less probable ones that would need more lanes. Mentions that the user has
+ * accepted or rejected are always drawn.
  *
  * @param {Marked[]} marked
  * @param {number} nWords

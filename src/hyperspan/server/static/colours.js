@@ -1,4 +1,4 @@
-/** Colours of types by their names, as the command line gives them: a type has the same colour everywhere. */
+/** Colours of types by name, the same as on the command line: a type has the same colour everywhere. */
 
 const N_COLOURS = 8;
 const SEED = 2424;

@@ -1,4 +1,4 @@
-/** The list of documents, where there are several: counts, scores, and which of them is worth a look. */
+/** The list of documents, if there are several: counts, scores, and expected errors. */
 
 import { get, make } from "./dom.js";
 import { compare, scores } from "./gold.js";
@@ -54,7 +54,7 @@ export function listDocuments(state, onChoose) {
     return { doc, at, count: isThere ? count : null, f1, doubt: doc.isRead ? doc.uncertainty : -1 };
   }
 
-  /** Show what the state says. */
+  /** Show the state. */
   function show() {
     nav.hidden = state.documents.length < 2;
     if (nav.hidden) return;
@@ -70,7 +70,7 @@ export function listDocuments(state, onChoose) {
           make("bdi", { class: "name" }, visible(cut(doc.doc || "text", 80)) + corrected),
           make("span", { class: "number", title: "Mentions" }, count === null ? "…" : count.toLocaleString("en")),
           make("span", { class: "number", title: "F1 against gold" }, f1 === null ? "" : (100 * f1).toFixed(1)),
-          make("span", { class: "number", title: "Errors to expect in 100 words" }, doubt < 0 ? "" : doubt.toFixed(1)),
+          make("span", { class: "number", title: "Expected errors per 100 words" }, doubt < 0 ? "" : doubt.toFixed(1)),
         );
         button.addEventListener("click", () => onChoose(doc));
         return make("li", {}, button);

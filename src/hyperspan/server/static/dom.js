@@ -1,4 +1,4 @@
-/** Making elements. Text only ever becomes text: nothing here reads markup. */
+/** Making elements. Text always stays text: nothing here parses markup. */
 
 /**
  * Make an element.

@@ -1,4 +1,4 @@
-/** What is shown, as a file: brat, JSONL, SVG or a standalone page. */
+/** The current mentions as a file: brat, JSONL, SVG or a standalone page. */
 
 import { exportFile } from "./api.js";
 import { keyOf } from "./lanes.js";
@@ -6,11 +6,11 @@ import { keyOf } from "./lanes.js";
 /** @typedef {import("./state.js").State} State */
 
 /**
- * Make a file of the mentions that are shown, and hand it to the browser.
+ * Make a file of the current mentions, and let the browser save it.
  *
  * @param {State} state
  * @param {"brat" | "jsonl" | "svg" | "html"} format
- * @param {boolean} isGold only what is known to be right
+ * @param {boolean} isGold gold mentions only
  * @returns {Promise<string>} its name
  */
 export async function download(state, format, isGold) {
@@ -18,7 +18,7 @@ export async function download(state, format, isGold) {
   const mentions = state.sentences.map((sentence) => {
     const right = known(sentence);
     const kept = isGold ? state.knownOf(sentence) : state.finalOf(sentence);
-    // Gold has no probability: that is how files tell it from what was found.
+    // Gold has no probability; that is how files distinguish it from predictions.
     return kept.map((mention) => ({
       type: mention.type,
       spans: mention.spans,

@@ -1,7 +1,7 @@
 /**
- * A sentence on the page: words that flow with the window, lanes of mentions under them.
+ * A sentence on the page: words that wrap with the window, and lanes of mentions under them.
  *
- * Words are hidden from screen readers, which are given the sentence in one piece and each mention as a button.
+ * Words are hidden from screen readers, which get the sentence as one text and each mention as a button.
  */
 
 import { make } from "./dom.js";
@@ -12,7 +12,7 @@ import { cut, directions, visible } from "./text.js";
 /** @typedef {import("./lanes.js").Mention} Mention */
 
 /**
- * @typedef {object} Marked a mention with what is said about it
+ * @typedef {object} Marked a mention with a mark and a note
  * @property {Mention} mention
  * @property {"" | "right" | "wrong" | "missed" | "new" | "gone" | "gold" | "rejected"} mark
  * @property {string} note
@@ -33,11 +33,11 @@ const LONGEST_LABEL = 40;
 const LABEL_ROOM = 9;
 const LONGEST_TIED = 260;
 
-/** @type {WeakMap<Element, any>} what a cell of a lane is a piece of */
+/** @type {WeakMap<Element, any>} the mention that a cell of a lane belongs to */
 const strokeOf = new WeakMap();
 
 /**
- * Say in words what a mention is.
+ * Describe a mention in words.
  *
  * @param {Mention} mention
  * @param {Marked} [marked]
@@ -50,7 +50,7 @@ export function titleOf(mention, marked) {
 }
 
 /**
- * Say what a mention is, beginning with what its label shows.
+ * Describe a mention in words that begin with its label.
  *
  * @param {Marked} marked
  */
@@ -74,7 +74,7 @@ function labelOf({ mention, mark, note }) {
  * @param {{tokens: string[], blanks: boolean[], direction: "ltr" | "rtl"}} sentence
  * @param {Marked[]} marked
  * @param {(type: string) => number} colourOf
- * @param {Element} place where it will stand: its fonts are the ones to measure
+ * @param {Element} place where it will be inserted; its fonts are measured
  * @returns {HTMLElement}
  */
 export function drawWords(sentence, marked, colourOf, place) {
@@ -112,9 +112,9 @@ export function drawWords(sentence, marked, colourOf, place) {
 }
 
 /**
- * Fit drawings to the lines that the window made of them. A line keeps only the lanes that something stands on; a mention
- * that comes from the line before is named again; and there is room at the end for labels that would reach beyond it,
- * but only where some would, since room makes lines shorter.
+ * Fit drawings to their lines in the window. A line keeps only the lanes that it uses; a mention that continues from the
+ * line before gets its label again; and a line ends with space for labels that would reach beyond it, but only if some
+ * would, since the space makes lines shorter.
  *
  * @param {Iterable<HTMLElement>} drawings as `drawWords` makes them, on the page
  */
@@ -126,7 +126,7 @@ export function settle(drawings) {
   }
   const tight = all.filter((drawn) => drawn.scrollWidth > drawn.clientWidth || reachesOut(drawn));
   for (const drawn of tight) drawn.classList.add("roomy");
-  // All is read before anything is written, so that the browser lays out once.
+  // Read everything before writing anything, so that the browser computes the layout once.
   const lanes = all.flatMap((drawn) => linesOf(drawn).flatMap((line) => lanesOf(line, drawn)));
   for (const { cells, unnamed } of lanes) {
     const isEmpty = cells.every((cell) => !cell.hasAttribute("data-mention"));
@@ -139,8 +139,8 @@ export function settle(drawings) {
 }
 
 /**
- * Return each lane of a line: its cells, and those of them to be named because their mention has no name on this line
- * but room for one.
+ * Return each lane of a line: its cells, and those that need a label because their mention has none on this line and
+ * space for one.
  *
  * @param {HTMLElement[]} line
  * @param {HTMLElement} drawn
@@ -200,7 +200,7 @@ function linesOf(drawn) {
 }
 
 /**
- * Say whether a label reaches beyond a drawing at its start, as those of words against its direction may.
+ * Return whether a label reaches beyond the start of a drawing, as those of words against its direction may.
  *
  * @param {HTMLElement} drawn
  */
@@ -232,8 +232,8 @@ function runsAgainst(runs, base) {
 }
 
 /**
- * Put words in their order: those against the sentence's direction in runs of their own, those without a blank between
- * them tied together.
+ * Arrange words: those against the sentence's direction form separate runs, and those without a blank between them stay
+ * together.
  *
  * @param {HTMLElement[]} words
  * @param {{tokens: string[], blanks: boolean[], direction: "ltr" | "rtl"}} sentence
@@ -273,8 +273,8 @@ function inRuns(words, sentence, columns, runs) {
  * @param {number} word
  * @param {(import("./lanes.js").Cell | null)[]} cells
  * @param {boolean} hasBlank whether a blank follows
- * @param {number} [runEnd] where the run against the sentence's direction ends that starts here; what goes on behind it
- *   stands on the near side of this word
+ * @param {number} [runEnd] the end of the run against the sentence's direction that starts here; what continues after it
+ *   is on the near side of this word
  */
 function drawWord(token, word, cells, hasBlank, runEnd = Infinity) {
   const element = make("span", { class: hasBlank ? "word" : "word glued", "data-word": word });
@@ -320,7 +320,7 @@ function drawCell(cell) {
 let probe = null;
 
 /**
- * Return an element set as labels are.
+ * Return an element with the style of labels.
  *
  * @param {Element} place
  */

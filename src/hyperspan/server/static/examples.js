@@ -1,10 +1,10 @@
-/** Texts to begin with: sentences that readers of the field know, and one invented note. */
+/** Example texts: sentences that are well known in the field, and one invented note. */
 
-/** The types of the embedded corpus: a model of these understands the examples. */
+/** The types of the embedded corpus; the examples are for models with these types. */
 const TYPES = new Set(["Anatomy", "Drug", "Finding", "Procedure"]);
 
 /**
- * Return the examples that a model was made for; those of other fields would only mislead.
+ * Return the examples that suit a model; those from another domain would be misleading.
  *
  * @param {{types?: string[]} | null} summary
  */
@@ -44,7 +44,7 @@ Infarctions, either water shed or embolic. Ethanol intoxication and withdrawal. 
   },
 ];
 
-/** The drawing that explains drawings. */
+/** The sentence that explains how to read a drawing. */
 export const SAMPLE = {
   tokens: ["Infarctions", "either", "water", "shed", "or", "embolic"],
   offsets: null,

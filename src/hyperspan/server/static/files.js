@@ -1,4 +1,4 @@
-/** Texts and brat pairs from the reader's disk: dropped on the page or chosen in a dialogue. They stay in this window. */
+/** Texts and brat pairs from the user's disk: dropped on the page or chosen in a dialogue. They stay in this window. */
 
 import { ServerError, readBrat } from "./api.js";
 import { counted, visible } from "./text.js";
@@ -8,15 +8,14 @@ import { counted, visible } from "./text.js";
  * @property {string} text
  * @property {string} doc
  * @property {{type: string, spans: [number, number][]}[] | null} gold
- * @property {string[]} findings what could not be read of the annotations
+ * @property {string[]} findings problems in the annotations
  */
 
-/** Files at a time: more would keep the page busy for long. */
+/** The maximum number of files at a time: more would keep the page busy for long. */
 const MOST_FILES = 500;
 
 /**
- * Read dropped or chosen files: texts, each with its annotations if they are there, or annotations of the text that is
- * shown.
+ * Read dropped or chosen files: texts, each with its annotations if there are any, or annotations of the current text.
  *
  * @param {File[]} files
  * @param {{text: string, doc: string}} shown
@@ -26,7 +25,7 @@ export async function openFiles(files, shown) {
   const anns = files.filter((file) => /\.ann$/i.test(file.name));
   const texts = files.filter((file) => !anns.includes(file));
   if (files.length > MOST_FILES) {
-    throw new ServerError(`${counted(files.length, "file")} came at once; expected at most ${MOST_FILES}. Drop fewer.`);
+    throw new ServerError(`There are ${counted(files.length, "file")}; expected at most ${MOST_FILES} at a time. Drop fewer.`);
   }
   if (!texts.length) {
     if (anns.length > 1 || !shown.text) {
@@ -35,7 +34,7 @@ export async function openFiles(files, shown) {
     return [await pair(shown.text, shown.doc || stem(anns[0].name), anns[0])];
   }
   const byName = new Map(anns.map((file) => [stem(file.name), file]));
-  // One text and one file of annotations belong together, whatever they are called.
+  // One text and one file of annotations belong together, whatever their names.
   const annotationsOf = (file) => (files.length === 2 ? anns[0] : byName.get(stem(file.name)));
   const alone = files.length === 2 ? null : anns.find((ann) => !texts.some((file) => stem(file.name) === stem(ann.name)));
   if (alone) {
@@ -68,10 +67,10 @@ async function pair(text, doc, ann) {
 async function read(file) {
   const bytes = await file.arrayBuffer();
   try {
-    // Marks of byte order are kept: offsets may count them.
+    // Byte order marks are kept: offsets may count them.
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new ServerError(`${visible(file.name)} is not a text in UTF-8. Save it as UTF-8 and drop it again.`);
+    throw new ServerError(`${visible(file.name)} is not UTF-8 text. Save it as UTF-8 and drop it again.`);
   }
 }
 

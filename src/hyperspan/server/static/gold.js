@@ -1,4 +1,4 @@
-/** What was found, held against gold: a mention is right when type and all parts match. */
+/** Comparison with gold: a mention is right if its type and all its parts match. */
 
 import { keyOf } from "./lanes.js";
 
@@ -7,7 +7,7 @@ import { keyOf } from "./lanes.js";
 /**
  * @typedef {object} Verdict
  * @property {"right" | "wrong" | "missed"} mark
- * @property {string} note in a word or two, why it is wrong
+ * @property {string} note why it is wrong, in a word or two
  */
 
 /**
@@ -49,7 +49,7 @@ export function overlaps(one, other) {
 }
 
 /**
- * Precision, recall and F1 of counts.
+ * Return precision, recall and F1 from counts.
  *
  * @param {number} right
  * @param {number} nFound

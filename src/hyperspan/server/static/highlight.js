@@ -1,16 +1,17 @@
 /**
- * One mention lit everywhere it is drawn: its words, its lane, its twin in the gold column, its path in the hypergraph.
+ * Highlight a mention everywhere it is drawn: its words, its lane, its counterpart in the gold column, its path in the
+ * hypergraph.
  *
- * The pointer or the keyboard's focus lights it; a click or Enter holds it, and tells who asks; Escape lets it go. Left and right go from mention
- * to mention, up and down from sentence to sentence.
+ * The pointer or the keyboard focus highlights it; a click or Enter selects it and notifies the listener; Escape deselects
+ * it. Left and right go from mention to mention, up and down from sentence to sentence.
  */
 
 import { get } from "./dom.js";
 
 /**
  * @param {HTMLElement} list holds the sentences, elements with the class `sentence`
- * @param {(sentence: HTMLElement) => void} draw draws a sentence that has not been near the window yet
- * @param {(held: {sentence: Element, key: string} | null) => void} onHold told which mention is held by the reader
+ * @param {(sentence: HTMLElement) => void} draw draws a sentence that has not been drawn yet
+ * @param {(held: {sentence: Element, key: string} | null) => void} onHold called with the mention that the user has selected
  */
 export function lightMentions(list, draw, onHold) {
   const tip = get("tip");
@@ -71,7 +72,7 @@ export function lightMentions(list, draw, onHold) {
     }
   }
 
-  /** The mention that the keyboard is at. */
+  /** The mention with the keyboard focus. */
   function focused() {
     return document.activeElement?.matches(":focus-visible") ? mentionAt(document.activeElement) : null;
   }
@@ -109,7 +110,7 @@ export function lightMentions(list, draw, onHold) {
     next?.focus();
   });
 
-  // The mention that had the focus last is where the tabulator comes back to.
+  // The Tab key returns to the mention that had the focus last.
   list.addEventListener("focusin", (event) => {
     const label = event.target instanceof Element ? event.target.closest("button.label") : null;
     if (!label) return;
@@ -138,7 +139,7 @@ export function lightMentions(list, draw, onHold) {
   }
 
   return {
-    /** Forget what is lit and held, as when everything is drawn anew. */
+    /** Clear highlight and selection, as when everything is redrawn. */
     clear() {
       hold(null);
       light(null);
@@ -155,7 +156,7 @@ export function lightMentions(list, draw, onHold) {
       light({ sentence, key });
     },
 
-    /** Hold no mention any longer; the keyboard goes back to it, unless the reader is somewhere else. */
+    /** Deselect the mention; the focus returns to it, unless the user has moved elsewhere. */
     release() {
       if (!held) return;
       const { sentence, key } = held;

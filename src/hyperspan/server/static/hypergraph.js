@@ -1,6 +1,6 @@
 /**
- * A sentence opened into its hypergraph: the rows A, E, T, B, O and X over the words, what was chosen drawn strongly,
- * what was not with its probability. The picture comes from the server as SVG and is let in element by element.
+ * The hypergraph of a sentence: the rows A, E, T, B, O and X over the words; chosen edges are strong, others have their
+ * probability. The picture comes from the server as SVG, and every element of it is checked.
  */
 
 import { ServerError, explain } from "./api.js";
@@ -23,10 +23,10 @@ const ATTRIBUTES = new Set(
  *
  * @param {string} text
  * @returns {SVGSVGElement}
- * @throws {ServerError} if it is no picture, or holds what a picture need not hold
+ * @throws {ServerError} if it is not a picture, or has elements or attributes that pictures do not need
  */
 export function adopted(text) {
-  // Our pictures bring a style of their own, which the page has already and its policy would refuse.
+  // Our pictures contain a style, which the page has already and its policy would reject.
   const bare = text.replace(/<style>[^<]*<\/style>/g, "");
   const parsed = new DOMParser().parseFromString(bare, "image/svg+xml").documentElement;
   if (parsed.namespaceURI !== SVG || parsed.localName !== "svg" || parsed.querySelector("parsererror")) {
@@ -34,11 +34,11 @@ export function adopted(text) {
   }
   for (const element of [parsed, ...parsed.querySelectorAll("*")]) {
     if (element.namespaceURI !== SVG || !ELEMENTS.has(element.localName)) {
-      throw new ServerError(`The picture holds an element <${visible(element.localName)}> and is not shown.`);
+      throw new ServerError(`The picture contains an element <${visible(element.localName)}> and is not shown.`);
     }
     for (const { name } of [...element.attributes]) {
       if (name !== "xmlns" && !ATTRIBUTES.has(name)) {
-        throw new ServerError(`The picture holds an attribute “${visible(name)}” and is not shown.`);
+        throw new ServerError(`The picture contains an attribute “${visible(name)}” and is not shown.`);
       }
     }
   }
@@ -88,7 +88,7 @@ async function show(state, sentence, panel, type, onError) {
     const again = (other) => show(state, sentence, panel, other, onError);
     const figure = make(
       "div",
-      { class: "figure", tabindex: 0, role: "region", "aria-label": "The picture; it scrolls sideways" },
+      { class: "figure", tabindex: 0, role: "region", "aria-label": "The picture; scroll it sideways" },
       picture,
     );
     const data = answer.hypergraph_data;
@@ -107,7 +107,7 @@ async function show(state, sentence, panel, type, onError) {
 }
 
 /**
- * One button for each type, the one shown pressed, with the number of mentions to expect.
+ * One button for each type, with the expected number of mentions; the current type is pressed.
  *
  * @param {State} state
  * @param {any} answer
@@ -131,7 +131,7 @@ function typeSwitch(state, answer, sentence, onType) {
   return make(
     "div",
     { class: "row", role: "group", "aria-label": `Type of the hypergraph of sentence ${sentence.number + 1}` },
-    make("span", { class: "note" }, "Type, with the mentions to expect:"),
+    make("span", { class: "note" }, "Type, with its expected number of mentions:"),
     ...buttons,
   );
 }
@@ -143,8 +143,8 @@ function legend(data) {
     ["A", "mentions from here on"],
     ["E", "mentions that start here"],
     ["T", "does one of this type start here?"],
-    ["B", "a word of a part"],
-    ["O", "a word of a gap"],
+    ["B", "a word in a part"],
+    ["O", "a word in a gap"],
     ["X", "the end"],
   ];
   return make(
@@ -155,7 +155,7 @@ function legend(data) {
 }
 
 /**
- * Light the links of a mention's path in a picture, or none.
+ * Highlight the links of a mention's path in a picture, or none.
  *
  * @param {SVGSVGElement} picture
  * @param {any} data as the server describes the hypergraph
@@ -173,7 +173,7 @@ function lightPath(picture, data, key) {
 }
 
 /**
- * Return the links from where a mention starts to where it ends.
+ * Return the links from the start of a mention to its end.
  *
  * @param {any} data
  * @param {string} key

@@ -1,8 +1,8 @@
 /**
- * Lanes under a sentence: each mention whole on one of them, never two in the same place.
+ * Lanes under a sentence: each mention is on one lane, and no two mentions overlap on it.
  *
- * Everything here is arithmetic; nothing touches the page. Places are columns along the sentence as if it stood on one
- * line. Where the window breaks the line, words take the pieces of their lanes along.
+ * Everything here is arithmetic; nothing touches the page. Positions are columns along the sentence as if it were on one
+ * line. When the window breaks the line, words take the pieces of their lanes along.
  */
 
 /**
@@ -11,14 +11,14 @@
  * @property {[number, number][]} spans half-open ranges of words
  * @property {string} text
  * @property {number | null} [prob]
- * @property {boolean} [isOwn] made by the reader
+ * @property {boolean} [isOwn] added by the user
  */
 
 /**
- * @typedef {object} Stroke a mention as it is to be drawn
+ * @typedef {object} Stroke how to draw a mention
  * @property {Mention} mention
- * @property {string} label what stands below its first part
- * @property {string} again what stands below its other parts
+ * @property {string} label the text below its first part
+ * @property {string} again the text below its other parts
  */
 
 /** @param {Mention} mention */
@@ -28,7 +28,7 @@ export const startOf = (mention) => mention.spans[0][0];
 export const endOf = (mention) => mention.spans[mention.spans.length - 1][1];
 
 /**
- * What makes two mentions the same: type and parts.
+ * Return a key that equal mentions share: type and parts.
  *
  * @param {Mention} mention
  */
@@ -52,11 +52,11 @@ export function byPlace(one, other) {
 }
 
 /**
- * Place items on as few lanes as a greedy rule finds: the longest first, each on the first lane with room.
+ * Place items on as few lanes as a greedy rule finds: the longest first, each on the first lane with space.
  *
  * @template {{mention: Mention}} Item
  * @param {Item[]} items
- * @param {(item: Item) => [number, number]} extent the columns an item takes, label included
+ * @param {(item: Item) => [number, number]} extent the columns that an item takes, with its label
  * @returns {Item[][]}
  */
 export function layLanes(items, extent) {
@@ -75,11 +75,11 @@ export function layLanes(items, extent) {
 }
 
 /**
- * Say which words carry a label of a mention: the first word of its first part the full one, those of other parts the
- * short one where there is room for it.
+ * Return the words that carry a label of a mention: the first word of its first part has the full label, those of other
+ * parts have the short one if there is space for it.
  *
  * @param {Stroke} stroke
- * @param {number[]} columns where each word starts, and behind the last word where it ends
+ * @param {number[]} columns where each word starts, and finally where the last word ends
  * @param {(label: string) => number} width
  * @returns {Map<number, string>}
  */
@@ -101,7 +101,7 @@ export function labelsOf(stroke, columns, width) {
  * @property {"bar" | "gap"} kind
  * @property {boolean} isFirst a part begins here
  * @property {boolean} isLast a part ends here
- * @property {boolean} goesOn something of the mention stands under the next word too
+ * @property {boolean} goesOn whether the mention continues under the next word
  * @property {string} label
  */
 
@@ -110,14 +110,14 @@ export function labelsOf(stroke, columns, width) {
  *
  * @param {number} nWords
  * @param {Stroke[]} strokes
- * @param {number[]} columns where each word starts, and behind the last word where it ends
+ * @param {number[]} columns where each word starts, and finally where the last word ends
  * @param {(label: string) => number} width how wide a label is
  * @param {[number, number][]} [against] half-open runs of words against the sentence's direction
- * @returns {{cells: (Cell | null)[][], overhang: number}} what stands under each word, lane by lane; how
- *   far a label may reach beyond its word when the line is broken behind that word
+ * @returns {{cells: (Cell | null)[][], overhang: number}} the cells under each word, lane by lane; and
+ *   how far a label may reach beyond its word if the line breaks after that word
  */
 export function layOut(nWords, strokes, columns, width, against = []) {
-  // Where directions mix, the places of further labels are not known before the lines are broken.
+  // With mixed directions, the positions of further labels are unknown until the lines are broken.
   const labels = new Map(
     strokes.map((stroke) => [
       stroke,
@@ -149,8 +149,8 @@ export function layOut(nWords, strokes, columns, width, against = []) {
 }
 
 /**
- * Widen the columns a mention takes where words run the other way: there its labels grow backwards, and those of its
- * neighbours reach to the far end of the run. Whatever comes near such a run is given all of it.
+ * Widen the columns of a mention where words run the other way: there its labels grow backwards, and those of its
+ * neighbours reach to the far end of the run. A mention that touches such a run takes all of it.
  *
  * @param {Stroke} stroke
  * @param {number} start

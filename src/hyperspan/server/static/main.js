@@ -1,4 +1,4 @@
-/** The page put together: what happens when somebody types, drops, slides, switches, corrects or asks for a file. */
+/** The main module: what happens when the user types, drops files, moves the threshold, corrects or downloads. */
 
 import * as api from "./api.js";
 import { listDocuments } from "./documents.js";
@@ -35,9 +35,9 @@ const lights = lightMentions(
 );
 const reading = controlReading(state, { onThreshold, onDecode });
 const documents = listDocuments(state, choose);
-/** @type {import("./state.js").Decode | null} the reading that was asked for last */
+/** @type {import("./state.js").Decode | null} the reading that was requested last */
 let wanted = null;
-/** @type {Doc | null} what is read to take the place of another document */
+/** @type {Doc | null} the document that will replace another one */
 let replaced = null;
 
 const reader = new Reader(state, {
@@ -65,23 +65,23 @@ const reader = new Reader(state, {
   },
 });
 
-/** Find mentions in what the box holds. */
+/** Find mentions in the text of the box. */
 function findTyped() {
   const text = box.value;
   if (!text.trim()) {
-    fail(new Error("There is no text yet. Type or paste one, drop a file, or take an example."));
+    fail(new Error("There is no text yet. Type or paste some, drop a file, or choose an example."));
     box.focus();
     return Promise.resolve();
   }
   const old = state.current;
-  // What is typed is a text of its own: the annotations of a file no longer fit it.
+  // A typed text is a new document: the annotations of a file no longer fit it.
   const isSame = text === old.text;
   const doc = isSame ? old.fresh() : new Doc({ text, doc: state.documents.length > 1 ? old.doc : "" });
   return find(doc, old);
 }
 
 /**
- * Find mentions in a document; it takes the place of another as soon as the server answers.
+ * Find mentions in a document; it replaces another as soon as the server responds.
  *
  * @param {Doc} doc
  * @param {Doc} old
@@ -115,7 +115,7 @@ async function readOthers() {
 }
 
 /**
- * Show a document, with whatever is there of it.
+ * Show a document with the results so far.
  *
  * @param {Doc} doc
  */
@@ -156,7 +156,7 @@ async function choose(doc) {
   if (!reader.running) await readOthers();
 }
 
-/** Say what there is now that all of it is there. */
+/** Announce the results when they are complete. */
 function finish() {
   summary();
   remember(state);
@@ -230,7 +230,7 @@ function onCorrection(said) {
 }
 
 /**
- * Another mention is looked at.
+ * Another mention was opened.
  *
  * @param {Element} item
  * @param {string} key
@@ -245,7 +245,7 @@ function closePanel() {
 }
 
 /**
- * Take texts and find what is in them.
+ * Open texts and find their mentions.
  *
  * @param {{text: string, doc?: string, gold?: any, findings?: string[]}[]} opened
  */
@@ -266,13 +266,13 @@ function take(opened) {
   return find(docs[0], state.current);
 }
 
-/** Let the box be as high as its text, within bounds that the style sets. */
+/** Make the box as high as its text, within the limits of the style. */
 function fit() {
   box.style.setProperty("height", "auto");
   box.style.setProperty("height", `${Math.min(box.scrollHeight + 2, 2000)}px`);
 }
 
-/** Say whether what is shown belongs to what the box holds. */
+/** Show whether the results belong to the text in the box. */
 function showStale() {
   const isStale = state.documents.length > 0 && box.value !== state.text;
   get("stale").hidden = !isStale;
@@ -345,7 +345,7 @@ document.addEventListener("pointerdown", (event) => {
   if (about.open && event.target instanceof Node && !about.contains(event.target)) about.open = false;
 });
 
-// What the panel does, from the mention that the keyboard is at.
+// Keyboard shortcuts of the panel, on the mention with the focus.
 list.addEventListener("keydown", (event) => {
   const label = event.target instanceof Element ? event.target.closest("button.label") : null;
   if (!label || event.altKey || event.ctrlKey || event.metaKey) return;
@@ -358,7 +358,7 @@ list.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-/** Show examples that the model understands. */
+/** Show the examples that suit the model. */
 function showExamples() {
   const examples = examplesFor(state.summary);
   const place = get("examples");
@@ -373,7 +373,7 @@ function showExamples() {
   );
 }
 
-/** Show what a drawing means, before there is one. */
+/** Explain drawings, before there is one. */
 function showSample() {
   const sample = { ...SAMPLE, blanks: SAMPLE.tokens.map((_, word) => word + 1 < SAMPLE.tokens.length) };
   const marked = SAMPLE.mentions.map((mention) => ({ mention, mark: "", note: "" }));
@@ -384,7 +384,7 @@ function showSample() {
   place.replaceChildren(words);
 }
 
-/** Ask which models there are, and go on where the reader was. */
+/** Load the list of models, and restore the last session. */
 async function begin() {
   showSample();
   reading.show();
@@ -406,7 +406,7 @@ async function begin() {
   }
 }
 
-/** Find mentions anew in all documents, as for another model. */
+/** Find mentions again in all documents, as for another model. */
 function findAgain() {
   reader.drop();
   const at = state.documents.indexOf(state.current);
@@ -414,7 +414,7 @@ function findAgain() {
   return find(state.current.fresh(), state.current);
 }
 
-/** Go on with what the link says, or with what was there before the page was loaded. */
+/** Restore what the link contains, or what was stored before the page was loaded. */
 function resume() {
   const before = recall();
   if (before.model && state.models.some((model) => model.name === before.model)) chooseModel(before.model);

@@ -1,4 +1,4 @@
-/** How wide text is on the page, asked of a canvas, which is quick and changes nothing. */
+/** The width of text on the page, measured with a canvas, which is fast and causes no layout. */
 
 const pen = document.createElement("canvas").getContext("2d");
 /** @type {Map<string, Map<string, number>>} */
@@ -6,7 +6,7 @@ const known = new Map();
 const MOST_KNOWN = 20_000;
 
 /**
- * Return a function that measures text as it is set in an element.
+ * Return a function that measures text in the font of an element.
  *
  * @param {Element} element
  * @returns {(text: string) => number}

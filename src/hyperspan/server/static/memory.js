@@ -1,6 +1,6 @@
 /**
- * What survives a reload of this window, and what a link says. Texts stay in this window: they are kept in its session,
- * and a short one stands in the link behind the sign #, which is never sent to a server.
+ * What survives a reload of this window, and what a link contains. Texts stay in this window: they are stored in its
+ * session, and a short one is in the link after the #, which is never sent to a server.
  */
 
 import { Doc } from "./state.js";
@@ -16,7 +16,7 @@ const SOON = 300;
 let waiting = null;
 
 /**
- * Keep what the page knows as soon as nothing changes any more, at the latest when the reader leaves.
+ * Store the state once nothing changes any more, at the latest when the user leaves.
  *
  * @param {State} state
  */
@@ -30,7 +30,7 @@ export function remember(state) {
 }
 
 /**
- * Keep what the page knows. What does not fit is not kept.
+ * Store the state, unless it is too large.
  *
  * @param {State} state
  */
@@ -49,12 +49,12 @@ function keep(state) {
     if (kept.length <= MOST_KEPT) sessionStorage.setItem(KEY, kept);
     else sessionStorage.removeItem(KEY);
   } catch {
-    // A window that may not keep anything works all the same.
+    // Without storage, the page still works.
   }
 }
 
 /**
- * Return the link to what is shown.
+ * Return the link to the current view.
  *
  * @param {State} state
  */
@@ -70,7 +70,7 @@ function linkOf(state) {
 }
 
 /**
- * Return what the link of this window says, and what was kept if it belongs to it.
+ * Return what the link of this window contains, and what was stored if it belongs to it.
  *
  * @returns {{model: string | null, decode: string | null, threshold: number | null, documents: Doc[], current: number}}
  */
@@ -90,7 +90,7 @@ export function recall() {
   };
 }
 
-/** Return what was kept, or null if there is nothing that can be used. */
+/** Return what was stored, or null if nothing usable was. */
 function keptBefore() {
   try {
     const kept = JSON.parse(sessionStorage.getItem(KEY) ?? "null");

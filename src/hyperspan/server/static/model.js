@@ -1,4 +1,4 @@
-/** What the model is, in a few rows. */
+/** The model in a few rows. */
 
 import { make } from "./dom.js";
 import { visible } from "./text.js";
@@ -15,7 +15,7 @@ export function showModel(place, summary) {
   const rows = [
     ["Structure", `${summary.structure}, up to ${summary.max_components} parts`],
     ["Types", (summary.types ?? []).join(", ")],
-    ["Probabilities over", summary.distribution],
+    ["Distribution", summary.distribution],
     ["Features", number(summary.features) ?? summary.features],
     ["Weights", number(summary.weights)],
     ["Encoder", summary.encoder],

@@ -1,6 +1,6 @@
 /**
- * The panel below a sentence in which one mention is looked at and corrected. What the reader says of a mention is gold:
- * it stays with the document and goes into its files.
+ * The panel below a sentence, where the user inspects and corrects a mention. Corrections are gold: they stay with the
+ * document and are part of its files.
  */
 
 import { get, make } from "./dom.js";
@@ -19,7 +19,7 @@ export class Panel {
    * @param {State} state
    * @param {import("./results.js").Results} results
    * @param {{onChange: (said: string) => void, onClose: () => void, onMove: (item: Element, key: string) => void}} listeners
-   *   told of a correction, of the end, and that another mention is looked at
+   *   called after a correction, after closing, and when another mention is opened
    */
   constructor(state, results, listeners) {
     this.state = state;
@@ -33,18 +33,18 @@ export class Panel {
     this.mention = null;
     /** @type {ReturnType<typeof wordSwitches> | null} */
     this.switches = null;
-    /** The type that the last new mention had. */
+    /** The type of the last new mention. */
     this.lastType = "";
   }
 
-  /** Take the panel away. */
+  /** Remove the panel. */
   close() {
     this.element?.remove();
     this.element = this.item = this.mention = this.switches = null;
   }
 
   /**
-   * Look at a mention.
+   * Open a mention.
    *
    * @param {Element} item
    * @param {string} key
@@ -58,10 +58,10 @@ export class Panel {
   }
 
   /**
-   * Begin a new mention.
+   * Start a new mention.
    *
    * @param {Element} item
-   * @param {number[]} [words] those it has to begin with
+   * @param {number[]} [words] its initial words
    */
   create(item, words = []) {
     const sentence = this.results.sentenceOf(item);
@@ -72,7 +72,7 @@ export class Panel {
   }
 
   /**
-   * Take words into the mention that is being edited, or out of it; begin a new one if none is.
+   * Add words to the mention that is being edited, or remove them; start a new one if none is.
    *
    * @param {Element} item
    * @param {number[]} words
@@ -87,7 +87,7 @@ export class Panel {
   }
 
   /**
-   * Do by keyboard what the buttons do.
+   * Do what the buttons do, from the keyboard.
    *
    * @param {Element} item
    * @param {string} key of the mention
@@ -226,7 +226,7 @@ export class Panel {
     const editor = make(
       "div",
       { class: "editor" },
-      make("p", { class: "note" }, "Click the words, or drag over them; by keyboard: arrows, Space, Shift with an arrow."),
+      make("p", { class: "note" }, "Click words or drag over them. With the keyboard: arrow keys, Space, and Shift with an arrow key."),
       switches.element,
       make("div", { class: "row" }, old ? null : this.#typeChoice(type, (chosen) => (type = chosen)), save, cancel, said),
     );
@@ -236,7 +236,7 @@ export class Panel {
   }
 
   /**
-   * Return the type of which most mentions are expected in a sentence.
+   * Return the type with the most expected mentions in a sentence.
    *
    * @param {Sentence} sentence
    */
@@ -262,12 +262,12 @@ export class Panel {
     if (what === "accept") accept(sentence, mention);
     else if (what === "reject") reject(sentence, mention);
     else forget(sentence, mention);
-    const done = { accept: "Accepted", reject: "Rejected", forget: "Taken back" }[what];
+    const done = { accept: "Accepted", reject: "Rejected", forget: "Undone" }[what];
     this.#changed(item, sentence, what === "accept" || !mention.isOwn ? mention : null, done);
   }
 
   /**
-   * Put a mention in the place of another.
+   * Replace a mention by another.
    *
    * @param {Element} item
    * @param {Sentence} sentence
@@ -286,7 +286,7 @@ export class Panel {
   /**
    * @param {Element} item
    * @param {Sentence} sentence
-   * @param {Mention | null} mention what is looked at now
+   * @param {Mention | null} mention the mention that is open now
    * @param {string} done
    */
   #changed(item, sentence, mention, done) {
@@ -310,7 +310,7 @@ export class Panel {
 }
 
 /**
- * Let words be dragged over in the drawings, while the reader corrects.
+ * Let users drag over words in the drawings while they correct.
  *
  * @param {HTMLElement} list
  * @param {Panel} panel

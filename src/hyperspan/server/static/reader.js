@@ -1,6 +1,6 @@
 /**
- * Documents are read one after another, the one that is shown first. What was shown before stays until the server has
- * begun to answer: a failure is not a result.
+ * Documents are read one after another, the current one first. The previous results stay until the server begins to
+ * respond, so that a failure does not replace them.
  */
 
 import { predict } from "./api.js";
@@ -13,7 +13,7 @@ export class Reader {
   /**
    * @param {State} state
    * @param {object} listeners
-   * @param {(doc: Doc) => void} listeners.onBegin the server has begun to answer
+   * @param {(doc: Doc) => void} listeners.onBegin the server has begun to respond
    * @param {(doc: Doc, sentence: import("./state.js").Sentence) => void} listeners.onSentence
    * @param {(doc: Doc) => void} listeners.onFindings
    * @param {(doc: Doc, nDone: number, share: number) => void} listeners.onProgress
@@ -26,9 +26,9 @@ export class Reader {
     this.listeners = listeners;
     /** @type {AbortController | null} */
     this.running = null;
-    /** @type {Doc | null} what is being read */
+    /** @type {Doc | null} the document that is being read */
     this.doc = null;
-    /** Whether what runs is the first reading of a document. */
+    /** Whether this is the first reading of a document. */
     this.isFirst = false;
   }
 
@@ -36,7 +36,7 @@ export class Reader {
     this.running?.abort();
   }
 
-  /** Forget what runs, without a word. */
+  /** Abandon the current request silently. */
   drop() {
     const { running } = this;
     this.running = null;
@@ -48,8 +48,8 @@ export class Reader {
   /**
    * Find mentions in a document.
    *
-   * @param {Doc} doc with nothing found in it yet
-   * @returns {Promise<boolean>} whether all of it came
+   * @param {Doc} doc without results yet
+   * @returns {Promise<boolean>} whether it is complete
    */
   async find(doc) {
     const { decode } = this.state;
@@ -62,11 +62,11 @@ export class Reader {
   }
 
   /**
-   * Ask for another reading of a document.
+   * Request another reading of a document.
    *
    * @param {Doc} doc
    * @param {Decode} decode
-   * @returns {Promise<boolean>} whether all of it came
+   * @returns {Promise<boolean>} whether it is complete
    */
   read(doc, decode) {
     let number = 0;
@@ -79,7 +79,7 @@ export class Reader {
   /**
    * @param {Doc} doc
    * @param {Decode} decode
-   * @param {object} more what to ask beside
+   * @param {object} more further fields of the request
    * @param {boolean} isFirst
    * @param {(found: import("./api.js").FoundSentence) => void} onSentence
    */

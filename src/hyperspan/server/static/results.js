@@ -1,6 +1,6 @@
 /**
- * The list of sentences. A long document is there at once as plain text; a sentence is drawn when it comes near the
- * window, and again when what is shown of it has changed.
+ * The list of sentences. A long document appears at once as plain text. A sentence is drawn when it comes near the
+ * visible part of the window, and again when its mentions change.
  */
 
 import { capped } from "./capping.js";
@@ -81,7 +81,7 @@ export class Results {
     this.list.append(...items);
   }
 
-  /** Draw anew what is near the window; the rest when it comes near. */
+  /** Redraw what is near the visible part of the window, and the rest when it comes near. */
   refresh() {
     this.version++;
     const near = [];
@@ -180,7 +180,7 @@ export class Results {
   }
 
   /**
-   * Return what was found in a sentence, with what the reader said of it and what another reading had.
+   * Return the mentions of a sentence with the marks of corrections and of changes from another reading.
    *
    * @param {Sentence} sentence
    * @returns {Marked[]}
@@ -233,7 +233,7 @@ export class Results {
     }
     if (this.#isCut(sentence)) {
       const most = counted(sentence.candidates.length, "mention");
-      said.push(make("span", { class: "note" }, `Only the ${most} that are most probable are kept: a bound was met.`));
+      said.push(make("span", { class: "note" }, `Only the ${most} with the highest probability are kept: a limit was reached.`));
     }
     return said.length ? [make("div", { class: "below" }, ...said)] : [];
   }

@@ -1,8 +1,8 @@
 /**
- * What the page knows: the documents, what was found in them, how it is read, and what the reader corrected.
+ * The state of the page: the documents, the mentions found in them, the current reading, and the user's corrections.
  *
- * Sentences keep every candidate with its probability, so that another threshold needs no server. The readings `enough`
- * and `all` are of the best structure and come from the server when they are first asked for.
+ * Sentences keep every candidate with its probability, so that another threshold needs no request. The readings `enough`
+ * and `all` are of the best encoding, and are requested from the server when they are first needed.
  */
 
 import { TypeColours } from "./colours.js";
@@ -14,7 +14,7 @@ import { CodePoints } from "./text.js";
 
 export const DECODES = /** @type {Decode[]} */ (["probable", "enough", "all"]);
 
-/** What readings are called here; the names of the command line are said beside. */
+/** The names of the readings on the page; their titles have those of the command line. */
 export const NAMES = { probable: "Most probable", enough: "Best explanation", all: "Everything" };
 
 /**
@@ -28,12 +28,12 @@ export const NAMES = { probable: "Most probable", enough: "Best explanation", al
  * @property {Mention[] | null} gold
  * @property {Partial<Record<Decode, Mention[]>>} readings
  * @property {boolean} truncated
- * @property {string} error why nothing was looked for
- * @property {Mention[]} accepted what the reader says is right
- * @property {Mention[]} rejected what the reader says is wrong
+ * @property {string} error why the sentence was skipped
+ * @property {Mention[]} accepted mentions that the user has accepted
+ * @property {Mention[]} rejected mentions that the user has rejected
  */
 
-/** One document: its text, its gold, and what was found in it. */
+/** One document: its text, its gold, and the mentions found in it. */
 export class Doc {
   /**
    * @param {{text: string, doc?: string, gold?: any, findings?: string[], corrections?: any[]}} opened
@@ -43,9 +43,9 @@ export class Doc {
     this.doc = doc;
     /** @type {{type: string, spans: [number, number][]}[] | null} */
     this.gold = gold;
-    /** @type {string[]} what could not be read of the annotations */
+    /** @type {string[]} problems in the annotations */
     this.findings = findings;
-    /** What was corrected before the sentences were there: by their numbers. */
+    /** Corrections from before the sentences were loaded, with the numbers of the sentences. */
     this.corrections = corrections;
     this.points = new CodePoints(text);
     /** @type {Sentence[]} */
@@ -55,13 +55,13 @@ export class Doc {
     this.isRead = false;
   }
 
-  /** Return the same document with nothing found in it. */
+  /** Return the same document without results. */
   fresh() {
     const { text, doc, gold, findings } = this;
     return new Doc({ text, doc, gold, findings, corrections: this.corrected() });
   }
 
-  /** Return what the reader corrected, as plain data. */
+  /** Return the user's corrections as plain data. */
   corrected() {
     if (!this.sentences.length) return this.corrections;
     return this.sentences
@@ -70,7 +70,7 @@ export class Doc {
   }
 
   /**
-   * Add a sentence as the server gives it.
+   * Add a sentence from the server.
    *
    * @param {import("./api.js").FoundSentence} found
    * @param {Decode} decode
@@ -103,7 +103,7 @@ export class Doc {
     return sentence;
   }
 
-  /** How many mentions one must expect to be wrong or missed, for each hundred words: where it is worth looking. */
+  /** The expected number of wrong or missed mentions per hundred words. */
   get uncertainty() {
     let doubt = 0;
     let words = 0;
@@ -125,7 +125,7 @@ export class State {
     this.threshold = 0.3;
     /** @type {Decode | null} the reading before this one, whose differences are marked */
     this.before = null;
-    /** @type {Set<string>} types that the reader does not want to see */
+    /** @type {Set<string>} types that the user has hidden */
     this.hidden = new Set();
     /** @type {Doc[]} */
     this.documents = [];
@@ -150,7 +150,7 @@ export class State {
   }
 
   /**
-   * Put a document where another one is, or at the end.
+   * Replace a document, or append one.
    *
    * @param {Doc} doc
    * @param {Doc} [old]
@@ -171,7 +171,7 @@ export class State {
     return this.summary?.types ?? [];
   }
 
-  /** Give the model's types their colours first, as the command line does. */
+  /** Assign colours to the model's types first, as the command line does. */
   colour() {
     this.colours = new TypeColours();
     for (const type of this.types()) this.colours.index(type);
@@ -198,7 +198,7 @@ export class State {
   }
 
   /**
-   * Return the gold of a sentence with what the reader corrected; null if there is none.
+   * Return the gold of a sentence with the user's corrections; null if there is none.
    *
    * @param {Sentence} sentence
    * @returns {Mention[] | null}
@@ -208,7 +208,7 @@ export class State {
   }
 
   /**
-   * Return what was found in a sentence with what the reader corrected: what is to be kept of it.
+   * Return the mentions found in a sentence with the user's corrections: those to download.
    *
    * @param {Sentence} sentence
    * @returns {Mention[]}
@@ -218,7 +218,7 @@ export class State {
   }
 
   /**
-   * Return what is known to be right in a sentence: its gold, or what the reader accepted.
+   * Return the mentions that are known to be right: the gold of a sentence, or what the user has accepted.
    *
    * @param {Sentence} sentence
    * @returns {Mention[]}
@@ -228,7 +228,7 @@ export class State {
   }
 
   /**
-   * Return what a switch of reading brought and took.
+   * Return the mentions that a change of reading added and removed.
    *
    * @param {Sentence} sentence
    * @returns {{added: Set<string>, gone: Mention[]}}
@@ -245,14 +245,14 @@ export class State {
     };
   }
 
-  /** Whether a reading is at hand for every sentence of a document. */
+  /** Whether a reading is loaded for every sentence of a document. */
   has(decode, doc = this.current) {
     return decode === "probable" || doc.complete.has(decode);
   }
 }
 
 /**
- * Return mentions less those that were rejected, with those that were accepted.
+ * Return mentions without those that were rejected, plus those that were accepted.
  *
  * @param {Mention[]} mentions
  * @param {Sentence} sentence
@@ -265,7 +265,7 @@ function corrected(mentions, { accepted, rejected }) {
 }
 
 /**
- * Say of a mention that it is right.
+ * Accept a mention.
  *
  * @param {Sentence} sentence
  * @param {Mention} mention
@@ -276,7 +276,7 @@ export function accept(sentence, mention) {
 }
 
 /**
- * Say of a mention that it is wrong; one that only the reader made is gone.
+ * Reject a mention; one that the user has added is removed.
  *
  * @param {Sentence} sentence
  * @param {Mention} mention
@@ -287,7 +287,7 @@ export function reject(sentence, mention) {
 }
 
 /**
- * Take back whatever was said of a mention.
+ * Undo the correction of a mention.
  *
  * @param {Sentence} sentence
  * @param {Mention} mention
@@ -299,7 +299,7 @@ export function forget(sentence, mention) {
 }
 
 /**
- * Return the words of a mention, an ellipsis for each gap.
+ * Return the words of a mention, with an ellipsis for each gap.
  *
  * @param {Sentence} sentence
  * @param {Mention} mention

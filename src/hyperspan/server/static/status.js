@@ -1,10 +1,10 @@
-/** What the page tells: progress and results politely, failures at once and where the reader looks. */
+/** Messages: progress and results are announced politely, failures at once and where the user looks. */
 
 import { get, make } from "./dom.js";
 import { visible } from "./text.js";
 
 /**
- * Say something that screen readers read when they have time.
+ * Announce something politely to screen readers.
  *
  * @param {string} sentence
  */
@@ -14,7 +14,7 @@ export function say(sentence) {
 }
 
 /**
- * Show how far a document has been read, or hide it.
+ * Show the progress through a document, or hide it.
  *
  * @param {number | null} share 0 to 1
  */
@@ -31,7 +31,7 @@ let again = null;
  * Show a failure as a sentence, at the foot of the window.
  *
  * @param {Error & {details?: string[]}} error
- * @param {(() => void) | null} [retry] what is done if the reader asks for it once more
+ * @param {(() => void) | null} [retry] called when the user retries
  */
 export function fail(error, retry = null) {
   const box = get("failure");
@@ -43,13 +43,13 @@ export function fail(error, retry = null) {
   box.hidden = false;
 }
 
-/** Take a shown failure away. */
+/** Hide the failure. */
 export function forgive() {
   get("failure").hidden = true;
   again = null;
 }
 
-/** Let the buttons of failures do what they say. */
+/** Connect the buttons of the failure message. */
 export function listenToFailures() {
   get("failure-close").addEventListener("click", forgive);
   get("failure-retry").addEventListener("click", () => {

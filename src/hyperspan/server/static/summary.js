@@ -1,4 +1,4 @@
-/** What is said above the sentences: how many mentions, of which types, how good they are, what has changed. */
+/** The summary above the sentences: the number of mentions and their types, scores, and changes. */
 
 import { get, make } from "./dom.js";
 import { compare, scores } from "./gold.js";
@@ -8,11 +8,11 @@ import { counted, visible } from "./text.js";
 /** @typedef {import("./state.js").State} State */
 
 /**
- * Count what is shown.
+ * Count the visible mentions.
  *
  * @param {State} state
- * @param {() => void} onTypes told that types were hidden or shown
- * @param {string} [prefix] said instead of the number of mentions
+ * @param {() => void} onTypes called when types were hidden or shown
+ * @param {string} [prefix] shown instead of the number of mentions
  */
 export function summarise(state, onTypes, prefix = "") {
   const byType = new Map(state.types().map((type) => [type, 0]));
@@ -45,7 +45,7 @@ export function summarise(state, onTypes, prefix = "") {
   get("count").textContent = prefix || `${counted(nMentions, "mention")} in ${place}.`;
   const skipped = get("skipped");
   skipped.hidden = !nSkipped;
-  skipped.textContent = `${counted(nSkipped, "sentence")} too long to be read; marked below.`;
+  skipped.textContent = `${counted(nSkipped, "sentence")} skipped as too long; marked below.`;
   const corrected = get("corrected");
   corrected.hidden = !nAccepted && !nRejected;
   corrected.textContent = `You accepted ${nAccepted.toLocaleString("en")} ★ and rejected ${nRejected.toLocaleString("en")} ⊘.`;
@@ -58,12 +58,12 @@ export function summarise(state, onTypes, prefix = "") {
   const before = state.before ? NAMES[state.before] : "";
   changes.textContent =
     nAdded || nGone
-      ? `Against “${before}”: ${nAdded.toLocaleString("en")} new (+), ${nGone.toLocaleString("en")} gone (−).`
+      ? `Compared with “${before}”: ${nAdded.toLocaleString("en")} new (+), ${nGone.toLocaleString("en")} gone (−).`
       : `The same mentions as “${before}”.`;
 }
 
 /**
- * A switch for each type, with its colour and how often it was found.
+ * A switch for each type, with its colour and its number of mentions.
  *
  * @param {State} state
  * @param {Map<string, number>} byType
@@ -81,7 +81,7 @@ function showTypes(state, byType, onTypes) {
         class: `chip hs-c${state.colourOf(type)}`,
         "aria-pressed": String(isShown),
         "data-type": type,
-        title: isShown ? "Hide these on the page; files hold them all the same" : "Show these",
+        title: isShown ? "Hide these on the page; downloads still contain them" : "Show these",
       },
       make("span", { class: "key" }),
       make("bdi", {}, visible(type)),
@@ -119,7 +119,7 @@ function showScores(state, right, nFound, nGold) {
 }
 
 /**
- * Show the name of the document, and what could not be read of its annotations.
+ * Show the name of the document, and the problems in its annotations.
  *
  * @param {State} state
  */

@@ -1,8 +1,8 @@
 /**
  * Text as people see it and as the server counts it.
  *
- * The server counts Unicode code points, JavaScript UTF-16 units: `CodePoints` goes from one to the other. What does not
- * show, or would steer the order of a text, is replaced by a sign before it reaches the page.
+ * The server counts Unicode code points, JavaScript UTF-16 units: `CodePoints` converts between them. Characters that are
+ * invisible, or that control the direction of text, are replaced by a visible sign before they reach the page.
  */
 
 const HIDDEN = /[^\P{C}\u200c\u200d]|[^\P{Z} ]/gu;
@@ -11,7 +11,7 @@ const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff\u{10800}-\u{10ff
 const LONGEST_NAME = 200;
 
 /**
- * Replace every character that does not show, or that steers the order of a text, by a sign.
+ * Replace every character that is invisible, or that controls the direction of text, by a visible sign.
  *
  * @param {string} text
  * @returns {string}
@@ -29,7 +29,7 @@ function sign(character) {
 }
 
 /**
- * Shorten a text that nobody would read to its end.
+ * Shorten a long text.
  *
  * @param {string} text
  * @param {number} [longest]
@@ -55,7 +55,7 @@ export class CodePoints {
     }
   }
 
-  /** How many code points there are. */
+  /** The number of code points. */
   get length() {
     return this.starts ? this.starts.length - 1 : this.text.length;
   }
@@ -72,7 +72,7 @@ export class CodePoints {
 }
 
 /**
- * Say whether the first letter of a text is of a right-to-left script; null without any letter.
+ * Return whether the first letter of a text belongs to a right-to-left script; null if there is no letter.
  *
  * @param {string} text
  * @returns {boolean | null}
@@ -83,8 +83,8 @@ export function runsRightToLeft(text) {
 }
 
 /**
- * Say of each word whether it runs right to left. One without letters goes with its neighbours where these agree, else
- * with the sentence.
+ * Return, for each word, whether it runs right to left. A word without letters follows its neighbours if they agree, else
+ * the sentence.
  *
  * @param {string[]} tokens
  * @param {boolean} base whether the sentence as a whole runs right to left
@@ -107,7 +107,7 @@ function filled(own, base) {
 }
 
 /**
- * Write a number of things: `counted(1, "mention")` is "1 mention".
+ * Format a number with a noun: `counted(1, "mention")` is "1 mention".
  *
  * @param {number} count
  * @param {string} what

@@ -1,4 +1,4 @@
-/** How what was found is read: the switch between readings and the threshold, which acts while it is moved. */
+/** The switch between readings, and the threshold, which takes effect while it is moved. */
 
 import { get } from "./dom.js";
 import { DECODES } from "./state.js";
@@ -41,7 +41,7 @@ export function controlReading(state, { onThreshold, onDecode }) {
     get(`decode-${decode}`).addEventListener("change", () => onDecode(decode));
   }
 
-  /** Show what the state says. */
+  /** Show the state. */
   function show() {
     slider.value = String(state.threshold);
     value.value = state.threshold.toFixed(2);

@@ -1,6 +1,5 @@
 /**
- * One mention opened: what its probability means, which features speak for it and against it, what could be there
- * instead, and what the reader says of it.
+ * The details of a mention: what its probability means, which features support or contradict it, and its alternatives.
  */
 
 import { explain } from "./api.js";
@@ -16,7 +15,7 @@ import { cut, visible } from "./text.js";
 const MOST_ALTERNATIVES = 5;
 
 /**
- * Fill a place with the reasons of a mention.
+ * Fill an element with the reasons for a mention.
  *
  * @param {HTMLElement} place
  * @param {State} state
@@ -27,7 +26,7 @@ const MOST_ALTERNATIVES = 5;
  */
 export async function showReasons(place, state, sentence, mention, onAlternative) {
   place.setAttribute("aria-busy", "true");
-  place.replaceChildren(make("p", { class: "note" }, "Asking why …"));
+  place.replaceChildren(make("p", { class: "note" }, "Loading the reasons …"));
   try {
     const answer = await explain({
       tokens: sentence.tokens,
@@ -53,7 +52,7 @@ export async function showReasons(place, state, sentence, mention, onAlternative
 }
 
 /**
- * Say what a probability means.
+ * Explain a probability.
  *
  * @param {number} prob
  * @param {State} state
@@ -62,9 +61,9 @@ export async function showReasons(place, state, sentence, mention, onAlternative
 function meaningOf(prob, state, mention) {
   const shown = prob < 0.005 ? "less than 0.01" : prob.toFixed(2);
   const times = prob < 0.005 ? "Fewer than one" : `About ${Math.round(100 * prob)}`;
-  const own = mention.isOwn ? "You made this mention; the model gives it" : "Its probability is";
-  const side = prob >= state.threshold ? "above" : "below";
-  return `${own} ${shown}. ${times} of 100 mentions with this probability should be right; the threshold of ${state.threshold.toFixed(2)} is ${side === "above" ? "reached" : "not reached"}.`;
+  const own = mention.isOwn ? "You added this mention; its probability is" : "Its probability is";
+  const reaches = prob >= state.threshold ? "reaches" : "does not reach";
+  return `${own} ${shown}. ${times} of 100 mentions with this probability should be right. It ${reaches} the threshold of ${state.threshold.toFixed(2)}.`;
 }
 
 /**
@@ -116,7 +115,7 @@ function bars(reasons, sentence) {
       ),
     );
   });
-  if (!rows.length) return make("p", { class: "note" }, "No feature that the model knows speaks for it or against it.");
+  if (!rows.length) return make("p", { class: "note" }, "No feature that the model knows supports or contradicts it.");
   return make(
     "div",
     {},
@@ -124,8 +123,8 @@ function bars(reasons, sentence) {
       "p",
       { class: "note" },
       reasons[0].look === 2
-        ? "What moved it most. +0.7 makes the odds about twice as good, −0.7 half as good."
-        : "What moved it most. +0.7 makes it about twice as probable, −0.7 half as probable.",
+        ? "The largest contributions. +0.7 about doubles the odds, −0.7 about halves them."
+        : "The largest contributions. +0.7 makes it about twice as probable, −0.7 half as probable.",
     ),
     make("ul", { class: "reasons", "aria-label": "Reasons" }, ...rows),
   );
@@ -138,8 +137,8 @@ function bias(reason) {
   return make(
     "details",
     { class: "bias" },
-    make("summary", { class: "note" }, "and what holds for every word"),
-    make("p", { class: "note" }, `${amount}: how rare or common mentions like this are, whatever the words.`),
+    make("summary", { class: "note" }, "and what applies to every word"),
+    make("p", { class: "note" }, `${amount}: how rare or common mentions like this are, independent of the words.`),
   );
 }
 
@@ -168,7 +167,7 @@ function alternatives(state, sentence, mention, onAlternative) {
   return make(
     "div",
     { class: "alternatives" },
-    make("p", { class: "note" }, "What else may be there; each stands or falls by itself:"),
+    make("p", { class: "note" }, "Other possible mentions that overlap it; any number of them can be right:"),
     make("ul", { "aria-label": "Alternatives" }, ...items),
   );
 }

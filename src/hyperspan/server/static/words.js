@@ -1,6 +1,6 @@
 /**
- * The words of a sentence as switches: those that are on make a mention. They are set by click, by dragging over them
- * and by keyboard: arrows go from word to word, with Shift they take words in, Space and Enter switch one.
+ * The words of a sentence as switches: those that are on form a mention. Users set them by clicking, by dragging, or with
+ * the keyboard: arrow keys go from word to word, with Shift they also add words, Space and Enter toggle one.
  */
 
 import { make } from "./dom.js";
@@ -63,7 +63,7 @@ export function wordSwitches(sentence, chosen, onChange) {
     return button && element.contains(button) ? Number(button.getAttribute("data-word")) : -1;
   };
 
-  /** @type {boolean | null} what dragging does: switch on, switch off, nothing */
+  /** @type {boolean | null} whether dragging switches words on or off; null if there is no drag */
   let painting = null;
   let last = 0;
   element.addEventListener("pointerdown", (event) => {
@@ -80,7 +80,7 @@ export function wordSwitches(sentence, chosen, onChange) {
     if (painting === null) return;
     const word = wordAt(document.elementFromPoint(event.clientX, event.clientY));
     if (word < 0) return;
-    // A pointer that moves fast passes over words without touching them.
+    // A fast pointer skips words.
     for (let at = Math.min(last, word); at <= Math.max(last, word); at++) set(at, painting);
     last = word;
   });
