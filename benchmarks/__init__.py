@@ -2,11 +2,12 @@
 
 | command | measures |
 | --- | --- |
-| `run` | speed and memory beside those of peers, in one run on the same data |
-| `compare` | this checkout beside another, round by round |
+| `run` | speed and memory compared with peers, in one run on the same data |
+| `compare` | this checkout against another, in alternating rounds |
 | `results` | precision and recall of every structure and decoder on real corpora |
-| `rescoring` | what a second look at whole mentions changes there |
+| `rescoring` | the effect of a second look at whole mentions on them |
+| `table` | prints the rows that these two wrote, as a table |
 | `load` | a server under load |
 
-Nothing of this is in the wheel. Results are checked first: what gives other results than its peer is not timed.
+The wheel does not contain the benchmarks. Results are checked first: nothing is timed if they differ from the peer's.
 """

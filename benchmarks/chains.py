@@ -1,4 +1,4 @@
-"""Inference over a chain with given scores by torch-struct and CRFsuite: what ours is timed against."""
+"""Inference over a chain with given scores by torch-struct and CRFsuite, the peers that we are timed against."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from hyperspan.structures import Structure
 Work = Callable[[], object]
 
 TOLERANCE = 1e-4
-"""CRFsuite tells its weights to six digits."""
+"""CRFsuite prints its weights with six digits."""
 
 
 class TorchStruct:
-    """torch-struct on one thread, in double precision as ours.
+    """torch-struct on one thread, in double precision like ours.
 
     Parameters
     ----------
@@ -57,11 +57,11 @@ class TorchStruct:
 
     def _chains(self) -> list[Any]:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # it says that its distributions check nothing
+            warnings.simplefilter("ignore")  # it warns that its distributions do not validate
             return [self._package.LinearChainCRF(potentials) for potentials in self._potentials]
 
     def check(self, structure: Structure, batches: Sequence[ScoreBatch]) -> None:
-        """Stop if its partition function is not ours.
+        """Raise an error if its partition function differs from ours.
 
         Raises
         ------
@@ -85,11 +85,11 @@ def _pairs(batch: ScoreBatch) -> NDArray[np.float64]:
 
 
 class CrfsuiteChain:
-    """CRFsuite with an attribute for every tag, whose value makes the score.
+    """CRFsuite with an attribute for every tag, whose value gives the score.
 
-    Its weights cannot be set, so a model is learned in which each attribute belongs to one tag; scores are divided by
-    these weights, and ``transitions`` are what it learned besides. A sentence's strings are looked up every time it is
-    given: there is no other way in.
+    Its weights cannot be set. So a model is trained in which each attribute belongs to one tag, scores are divided by
+    its weights, and ``transitions`` are those that it has learned. It looks up the strings of a sentence every time:
+    its interface has no other way.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class CrfsuiteChain:
         self.transitions = np.array([[info.transitions[before, after] for after in tags] for before in tags])
 
     def give(self, batches: Sequence[ScoreBatch]) -> CrfsuiteChain:
-        """Take the scores of sentences; their transitions must be those of this model."""
+        """Set the scores of sentences; their transitions must be those of this model."""
         items = pycrfsuite().ItemSequence
         self._items = [
             items([dict(zip(self._tags, row, strict=True)) for row in (sentence.scores / self._weights).tolist()])
@@ -127,13 +127,13 @@ class CrfsuiteChain:
         return self
 
     def log_partition(self) -> None:
-        """Run forward over every sentence."""
+        """Run the forward pass over every sentence."""
         for items in self._items:
             self._tagger.set(items)
             self._tagger.probability([self._tags[0]] * len(items))
 
     def marginals(self) -> None:
-        """Run forward and backward over every sentence; one marginal is asked for, which takes both."""
+        """Run the forward and backward passes over every sentence, by asking for one marginal."""
         for items in self._items:
             self._tagger.set(items)
             self._tagger.marginal(self._tags[0], 0)
@@ -143,7 +143,7 @@ class CrfsuiteChain:
         return [self._tagger.tag(items) for items in self._items]
 
     def check(self, structure: Structure, batches: Sequence[ScoreBatch]) -> None:
-        """Stop if its best sequences are less or more probable than ours.
+        """Raise an error if the probabilities of its best sequences differ from those of ours.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""The command line in processes of its own: how long it takes, with compiled code in the cache and without."""
+"""Time the command line in separate processes, with and without compiled code in the cache."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from pathlib import Path
 
 from benchmarks.harness import Disagreement
 
-HYPERSPAN = ("-c", "from hyperspan.cli import main; main()")
-"""What runs the command line, after the name of an interpreter."""
+HYPERSPAN = ("-m", "hyperspan")
+"""The arguments that run the command line, after the interpreter."""
 
 TEXT = "Left and right kidneys are enlarged.\n"
 
 FIRST_ITERATIONS = 5
-"""How long the first training of a user goes on: compiling is what takes its time."""
+"""The iterations of a user's first training, where compiling takes most of the time."""
 
 _CACHE = "NUMBA_CACHE_DIR"
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a process took: seconds of the clock on the wall, and of all processors together."""
+    """The resources of a process: seconds of wall time, and of CPU time on all cores."""
 
     wall: float
     cpu: float
@@ -36,7 +36,7 @@ class Usage:
 def run_python(
     *arguments: str, python: str = sys.executable, text: str = "", environment: Mapping[str, str] | None = None
 ) -> tuple[str, Usage]:
-    """Run an interpreter; return what it printed, and what it took.
+    """Run an interpreter; return what it printed, and its resources.
 
     Raises
     ------
@@ -70,24 +70,24 @@ def run_python(
 def run_hyperspan(
     *arguments: str, python: str = sys.executable, text: str = "", environment: Mapping[str, str] | None = None
 ) -> Usage:
-    """Run a command of ours, and return what it took."""
+    """Run a hyperspan command, and return its resources."""
     return run_python(*HYPERSPAN, *arguments, python=python, text=text, environment=environment)[1]
 
 
 @contextmanager
 def empty_cache() -> Iterator[dict[str, str]]:
-    """Yield the environment in which nothing has been compiled yet; what is, is kept until the end."""
+    """Yield an environment with an empty cache of compiled code, which is removed at the end."""
     with tempfile.TemporaryDirectory() as folder:
         yield {_CACHE: folder}
 
 
 def first_starts(commands: Mapping[str, Sequence[str]], python: str = sys.executable) -> dict[str, dict[str, Usage]]:
-    """Run each command with an empty cache of compiled code, then once more with what the first run left there.
+    """Run each command with an empty cache of compiled code, and again with the cache that the first run has filled.
 
     Returns
     -------
     dict of str to dict of str to Usage
-        For each command what it took ``cold`` and ``warm``.
+        The resources of each command, ``cold`` and ``warm``.
     """
     found = {}
     for name, arguments in commands.items():
@@ -100,7 +100,7 @@ def first_starts(commands: Mapping[str, Sequence[str]], python: str = sys.execut
 
 
 def first_commands(model: Path, corpus: Path, threads: int) -> dict[str, list[str]]:
-    """Return what a user does first: predict one sentence, and train on a small corpus."""
+    """Return a user's first commands: predict one sentence, and train on a small corpus."""
     return {
         "predict": ["predict", str(model), "-"],
         "train": [

@@ -1,9 +1,8 @@
-"""This checkout beside another, round by round in one run: how the two differ in speed and memory.
+"""Compare this checkout with another in speed and memory, in alternating rounds in one run.
 
-Each has its own interpreter, ``.venv/bin/python``. What is measured is a script of `measured` or a command, so the
-other checkout may be older. Both read the same files; models are trained by the other checkout and loaded by both. In
-each round both take their turn at every measurement, and the one that goes first changes from round to round: whatever
-else the machine does disturbs both alike.
+Each has its own interpreter, ``.venv/bin/python``. A measurement runs a script of `measured` or a command, so the other
+checkout may be older. Both read the same files; the other checkout trains the models, and both load them. In each round
+both run every measurement, and they take turns at going first, so that other work on the machine affects both alike.
 """
 
 from __future__ import annotations
@@ -37,29 +36,29 @@ DECODERS = ("probable", "enough")
 TRAINING_TOKENS = (3_000, 100_000)
 TEXT_TOKENS = (2_000, 100_000)
 FIRST_TOKENS = 2_000
-"""How many tokens are trained on and predicted, at quick and at full size, and trained on by the first ``train``."""
+"""The numbers of tokens for training and prediction, at quick and full size, and for a user's first ``train``."""
 
 ITERATIONS = (10, 30)
-"""What lies between these is the time of an iteration."""
+"""The iterations of a short and a long training; their difference gives the time of an iteration."""
 
 WORSE = 0.05
-"""By which share a figure may be worse before it is pointed out."""
+"""A figure that is worse by more than this share is marked."""
 
 MORE_IS_BETTER = ("tokens a second",)
-"""The units in which more is better."""
+"""The units where more is better."""
 
 Values = dict[str, float]
-"""What was measured, by unit."""
+"""Measured values by unit."""
 
 Results = dict[str, float | str]
-"""What must be the same in both checkouts."""
+"""Results that must be the same in both checkouts."""
 
 
 @dataclass(frozen=True)
 class Checkout:
     """A checkout with an interpreter that has its package installed.
 
-    Use `at`, which checks that.
+    Use `at`, which checks this.
     """
 
     path: Path
@@ -73,7 +72,7 @@ class Checkout:
         Raises
         ------
         UsageError
-            If there is no interpreter in it, or one that has the package of another folder.
+            If it has no interpreter, or one with the package of another folder.
         """
         root = path.resolve()
         python = root / ".venv" / "bin" / "python"
@@ -103,7 +102,7 @@ class Checkout:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one checkout gave in one round: values by state (such as a cold cache) and unit, and results."""
+    """The output of one checkout in one round: values by state (such as a cold cache) and unit, and results."""
 
     values: Mapping[str, Values]
     results: Results = field(default_factory=dict)
@@ -116,12 +115,12 @@ class Files:
     folder: Path
     setting: Setting
     trainer: Checkout
-    """Who trains the models."""
+    """The checkout that trains the models."""
 
     request: dict[str, Any] = field(default_factory=dict)
 
     def prepare(self) -> None:
-        """Write the corpora and say in the request where they are."""
+        """Write the corpora, and put their paths into the request."""
         setting, folder = self.setting, self.folder
         sentences = first_tokens(setting.data.sentences, setting.pick(*TRAINING_TOKENS))
         texts = setting.data.texts(setting.pick(*TEXT_TOKENS))
@@ -144,7 +143,7 @@ class Files:
         return self.folder / "first.jsonl"
 
     def model(self, structure: str) -> Path:
-        """Return a model, trained when it is asked for the first time."""
+        """Return a model, which is trained on the first call."""
         path = self.folder / f"{structure}.model"
         if not path.exists():
             self.setting.say(f"training {structure} in {self.trainer.path.name}")
@@ -156,12 +155,12 @@ Ask = Callable[[Checkout], Answer]
 
 
 def iteration(files: Files) -> dict[str, Ask]:
-    """Return what measures a training iteration."""
+    """Return the measurement of a training iteration."""
     return {name: _asking("iteration", {**files.request, "structure": name}) for name in STRUCTURES}
 
 
 def prediction(files: Files) -> dict[str, Ask]:
-    """Return what measures prediction, from text to mentions."""
+    """Return the measurement of prediction, from text to mentions."""
     return {
         f"{name}, {decode}": _asking("prediction", {**files.request, "model": str(files.model(name)), "decode": decode})
         for name in STRUCTURES
@@ -170,17 +169,17 @@ def prediction(files: Files) -> dict[str, Ask]:
 
 
 def loading(files: Files) -> dict[str, Ask]:
-    """Return what measures the loading of a model."""
+    """Return the measurement of loading a model."""
     return {name: _asking("loading", {**files.request, "model": str(files.model(name))}) for name in STRUCTURES}
 
 
 def memory(files: Files) -> dict[str, Ask]:
-    """Return what measures the peak memory of training."""
+    """Return the measurement of the peak memory of training."""
     return {name: _asking("memory", {**files.request, "structure": name}) for name in STRUCTURES}
 
 
 def start(files: Files) -> dict[str, Ask]:
-    """Return what measures the first commands of a user, with a cold and then with a warm cache of compiled code."""
+    """Return the measurement of a user's first commands, with a cold and then a warm cache of compiled code."""
     commands = first_commands(files.model("shared"), files.first_corpus, files.setting.threads)
     return {f"first {name}": partial(_starts, {name: arguments}) for name, arguments in commands.items()}
 
@@ -198,7 +197,7 @@ def _starts(commands: Mapping[str, Sequence[str]], checkout: Checkout) -> Answer
 
 @dataclass(frozen=True)
 class Measure:
-    """Something to measure: what its variants are, and how many rounds they get at quick and at full size."""
+    """A measurement: its variants, and their numbers of rounds at quick and full size."""
 
     variants: Callable[[Files], dict[str, Ask]]
     rounds: tuple[int, int] = (2, 7)
@@ -211,7 +210,7 @@ MEASURES = {
     "memory": Measure(memory, (1, 3)),
     "start": Measure(start, (1, 3)),
 }
-"""What can be measured, by name."""
+"""The measurements by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -233,12 +232,12 @@ class Pair:
 
     @property
     def ratio(self) -> float | None:
-        """The new median over the old one; None where the old one is 0."""
+        """The new median divided by the old one; None if the old one is 0."""
         return self.new.median / self.old.median if self.old.median else None
 
     @property
     def is_worse(self) -> bool:
-        """Whether the new figure is worse: a rate has fallen by more than `WORSE`, or a time has grown as much."""
+        """Whether the new figure is worse by more than `WORSE`: a lower rate, or a longer time."""
         ratio = self.ratio
         if ratio is None:
             return False
@@ -262,7 +261,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Comparison:
-    """What was measured in two checkouts."""
+    """The measurements of two checkouts."""
 
     new: Checkout
     old: Checkout
@@ -272,11 +271,11 @@ class Comparison:
 
     @property
     def agrees(self) -> bool:
-        """Whether both gave the same results."""
+        """Whether both have the same results."""
         return not self.differences
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, with what the figures depend on."""
+        """Return everything as plain data, with the environment."""
         return {
             "env": environment(self.threads),
             "checkouts": {"new": dict(self.new.about), "old": dict(self.old.about)},
@@ -292,9 +291,9 @@ def compare(setting: Setting, old: Checkout, only: Sequence[str] = ()) -> Compar
     ----------
     setting : Setting
     old : Checkout
-        The other one; it may be older.
+        The other checkout; it may be older.
     only : sequence of str
-        Names out of `MEASURES`; all, if none is given.
+        Names from `MEASURES`; all by default.
 
     Raises
     ------
@@ -335,7 +334,7 @@ def _in_turns(
     new: Checkout,
     old: Checkout,
 ) -> Answers:
-    """Let both checkouts take turns, round by round."""
+    """Run both checkouts in alternating rounds."""
     answers: Answers = {}
     for turn in range(max(rounds.values())):
         for measure, asks in variants.items():
@@ -351,7 +350,7 @@ def _in_turns(
 
 
 def pairs_of(measure: str, name: str, of_new: Sequence[Answer], of_old: Sequence[Answer]) -> Iterator[Pair]:
-    """Yield what both checkouts gave, over all rounds, for each state and unit."""
+    """Yield the figures of both checkouts over all rounds, for each state and unit."""
     for state, values in of_new[0].values.items():
         for unit in values:
             yield Pair(
@@ -364,7 +363,7 @@ def pairs_of(measure: str, name: str, of_new: Sequence[Answer], of_old: Sequence
 
 
 def differences_between(where: str, new: Results, old: Results) -> list[str]:
-    """Say which results differ: numbers by more than a share of `SAME`.
+    """Describe the results that differ; numbers differ if they are apart by more than the share `SAME`.
 
     Examples
     --------
@@ -385,7 +384,7 @@ def _is_same(one: float | str, other: float | str) -> bool:
 
 
 def show(comparison: Comparison) -> None:
-    """Print both medians with their spread, and the ratio new/old, under the measurement and unit that they share."""
+    """Print both medians with their spread, and the ratio new/old, grouped by measurement and unit."""
     pairs = sorted(comparison.pairs, key=lambda pair: ([*MEASURES].index(pair.measure), pair.unit))
     width = max((len(pair.name) for pair in pairs), default=0)
     head = None
@@ -400,7 +399,7 @@ def show(comparison: Comparison) -> None:
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
-    """Return what git says of a folder, None if it says nothing."""
+    """Return the output of git for a folder, None if there is none."""
     try:
         git = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=False)
     except OSError:

@@ -1,8 +1,8 @@
-"""CRFsuite, by way of python-crfsuite, on the same features, tags and weights as our chain.
+"""CRFsuite, through python-crfsuite, on the same features, tags and weights as our chain.
 
-Its attributes are our features' names. Every tag has a bias of its own here, which CRFsuite gets as an attribute of
-every word; it is asked for all transitions, and has weights for pairs of attribute and tag that occur, as our chain
-with `SEEN_ONLY`. So both have the same weights, and at the same weights the same likelihood, which `check` looks at.
+Its attributes are the names of our features. Our biases of tags become an attribute that every word has. CRFsuite has
+all transitions, and weights for the pairs of attribute and tag that occur, like our chain with `SEEN_ONLY`. So both
+have the same weights and, at equal weights, the same likelihood; `check` verifies this.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Run:
     Attributes
     ----------
     done : list of (float, float)
-        When each iteration was done, in seconds from the beginning (which includes the making of its features), and
-        the objective then.
+        The time of each iteration, in seconds from the start (which includes the making of its features), and the
+        objective then.
     processor : list of float
-        What each iteration took of the processor, by CRFsuite's own account.
+        The CPU time of each iteration, as CRFsuite reports it.
     """
 
     done: Done
@@ -62,11 +62,11 @@ class Crfsuite:
     Parameters
     ----------
     problem : Problem
-        With the structure ``linear``.
+        A problem with the structure ``linear``.
     sentences : sequence of Sentence
-        The same that the problem was made of.
+        The sentences of the problem.
     say : callable
-        Gets a line about what is going on.
+        Receives progress messages.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Crfsuite:
             self.append_seconds += time.perf_counter() - begin
 
     def _instances(self, sentences: Sequence[Sentence]) -> Iterator[tuple[list[list[str]], list[str]]]:
-        """Yield the attributes and tags of each sentence, and remember the ids of features."""
+        """Yield the attributes and tags of each sentence, and store the ids of features."""
         problem = self.problem
         known: dict[str, dict[Hashable, Values]] = {}
         tags = problem.tags
@@ -99,7 +99,7 @@ class Crfsuite:
             yield names, [tags[label] for label in problem.gold.label[first:last].tolist()]
 
     def train(self, iterations: int, model: Path | None = None) -> Run:
-        """Train from zero, for so many iterations at the most."""
+        """Train from zero for a limited number of iterations."""
         trainer = self._trainer
         trainer.set_params({"c1": 0.0, "c2": L2, "max_iterations": iterations, "feature.possible_transitions": True})
         trainer.heard.clear()
@@ -112,7 +112,7 @@ class Crfsuite:
         return Run(list(zip(done, losses, strict=True)), [each["time"] for each in log])
 
     def check(self, iterations: int = 5) -> float:
-        """Stop if CRFsuite's objective is not ours at the weights it finds in a few iterations; return it.
+        """Check that our objective equals CRFsuite's at the weights that it finds in a few iterations; return it.
 
         Raises
         ------
@@ -128,7 +128,7 @@ class Crfsuite:
         return value
 
     def weights_of(self, model: Path) -> NDArray[np.float64]:
-        """Return the weights of a model as ours."""
+        """Return the weights of a model in the order of ours."""
         tagger = pycrfsuite().Tagger()
         tagger.open(str(model))
         try:
@@ -138,7 +138,7 @@ class Crfsuite:
 
     @property
     def n_weights(self) -> int:
-        """How many weights CRFsuite made at its last training."""
+        """The number of CRFsuite's weights in its last training."""
         return int(self._trainer.logparser.featgen_num_features)
 
 
@@ -150,7 +150,7 @@ def weights_of(info: Any, problem: Problem, id_of: dict[str, int]) -> NDArray[np
     info : pycrfsuite.ParsedDump
     problem : Problem
     id_of : dict
-        The id of the feature that an attribute names.
+        The feature id of each attribute.
     """
     parameters = problem.parameters
     n_labels, row_of = parameters.n_labels, parameters.row_of_feature
@@ -176,7 +176,7 @@ def weights_of(info: Any, problem: Problem, id_of: dict[str, int]) -> NDArray[np
 
 
 def _trainer_class() -> Any:
-    """Return CRFsuite's trainer with a watch: it writes down when it heard what."""
+    """Return a trainer of CRFsuite that records the time of each message."""
     base = pycrfsuite().Trainer
 
     class Trainer(base):  # type: ignore[misc, valid-type]

@@ -21,14 +21,14 @@ from hyperspan.text import as_sentences
 AnyUnit = TypeVar("AnyUnit", Sentence, Document)
 
 FULL_TOKENS, QUICK_TOKENS = 1_000_000, 10_000
-"""How many tokens of the training data are used, if there are as many."""
+"""The maximum number of training tokens."""
 
 _BEFORE_SIGN = re.compile(r" (?=[.,;:!?)\]}])")
 _AFTER_BRACKET = re.compile(r"(?<=[(\[{]) ")
 _INSIDE_NUMBER = re.compile(r"(?<=\d[.,]) (?=\d)")
 
 ONE_TYPE = "Mention"
-"""The type of all mentions, where types do not matter."""
+"""The type of all mentions in tasks with one type."""
 
 EVERY_TAG = Sentence(
     ("Infarctions", "either", "water", "shed", "or", "embolic", ";", "hiatal", "hernia", "and", "hernia", "sac"),
@@ -41,7 +41,7 @@ EVERY_TAG = Sentence(
         Mention(ONE_TYPE, ((10, 12),)),
     ),
 )
-"""A sentence in which every tag of the linear chain occurs: a program that learns its tags from data learns all."""
+"""A sentence with every tag of the linear chain, so that a program that takes its tags from data has all."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Data:
     Parameters
     ----------
     where : str
-        ``"demo"`` or a path.
+        ``"demo"`` or a path; optionally a colon and the types to keep, separated by commas.
     most_tokens : int
-        How many tokens are used at the most.
+        The maximum number of tokens.
     seed : int
-        Of the embedded corpus.
+        The seed of the embedded corpus.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class Data:
 
     @property
     def name(self) -> str:
-        """What the data are called: the last two parts of a path, without its ending."""
+        """The name of the data: the last two parts of a path, without its suffix."""
         return "demo" if self.where == "demo" else "/".join(Path(self.where).with_suffix("").parts[-2:])
 
     @cached_property
@@ -84,18 +84,25 @@ class Data:
         """
         if self.where == "demo":
             return first_tokens(demo.stream(seed=self.seed, unit="sentences"), self.most_tokens)
-        path = Path(self.where)
+        path, types = Path(self.where), frozenset[str]()
+        if not path.exists() and ":" in self.where:
+            path, types = Path(self.where.rpartition(":")[0]), frozenset(self.where.rpartition(":")[2].split(","))
         if not path.exists():
             raise UsageError(f"{path}: there is no such file or folder; expected a corpus, or 'demo'")
         units = (unit for unit in corpora.stream(path) if unit.split in (None, "", "train"))
         sentences = first_tokens(as_sentences(units), self.most_tokens)
+        if types:
+            sentences = [
+                sentence.with_mentions([mention for mention in sentence.mentions if mention.type in types])
+                for sentence in sentences
+            ]
         if not any(sentence.mentions for sentence in sentences):
             raise UsageError(f"{path}: there is no mention in its training data; expected sentences with mentions")
         return sentences
 
     @cached_property
     def n_tokens(self) -> int:
-        """How many tokens there are to train on."""
+        """The number of training tokens."""
         return sum(map(len, self.sentences))
 
     @cached_property
@@ -105,7 +112,7 @@ class Data:
         return counts.most_common(1)[0][0]
 
     def texts(self, n_tokens: int) -> list[Document]:
-        """Return texts to predict: reports that were not trained on, or the corpus' own sentences, a line each."""
+        """Return texts to predict: reports outside the training data, or the corpus's own sentences, one per line."""
         if self.where == "demo":
             units = demo.stream(seed=self.seed, split="test")
             return first_tokens((document.with_mentions(()) for document in units), n_tokens)
@@ -117,7 +124,7 @@ class Data:
 
 
 def first_tokens(units: Iterable[AnyUnit], n_tokens: int) -> list[AnyUnit]:
-    """Return units from the beginning until there are so many tokens, counting six characters of a text as one."""
+    """Return the first units up to a number of tokens, where six characters of text count as one token."""
     kept, total = [], 0
     for unit in units:
         if total >= n_tokens:
@@ -128,7 +135,7 @@ def first_tokens(units: Iterable[AnyUnit], n_tokens: int) -> list[AnyUnit]:
 
 
 def as_written(tokens: Iterable[str]) -> str:
-    """Join tokens as people write them: no blank before a full stop or a closing bracket, or inside a number.
+    """Join tokens with normal spacing: no blank before a full stop or a closing bracket, or inside a number.
 
     Examples
     --------
@@ -140,13 +147,13 @@ def as_written(tokens: Iterable[str]) -> str:
 
 
 def as_one_type(sentences: Iterable[Sentence], keep: str | None = None) -> list[Sentence]:
-    """Return sentences whose mentions all have the type `ONE_TYPE`, after one in which every tag occurs.
+    """Return sentences whose mentions all have the type `ONE_TYPE`, after a sentence with every tag.
 
     Parameters
     ----------
     sentences : iterable of Sentence
     keep : str, optional
-        Only mentions of this type.
+        Keep only mentions of this type.
 
     Examples
     --------
@@ -162,7 +169,7 @@ def as_one_type(sentences: Iterable[Sentence], keep: str | None = None) -> list[
 
 
 def with_types(sentences: Iterable[Sentence], n_types: int) -> list[Sentence]:
-    """Return sentences whose mentions have one of so many types, by their words: as many of each, about.
+    """Return sentences whose mentions have one of ``n_types`` types, chosen by their words, about equally often.
 
     Examples
     --------
@@ -184,5 +191,5 @@ def with_types(sentences: Iterable[Sentence], n_types: int) -> list[Sentence]:
 
 
 def n_tokens_of(sentences: Sequence[Sentence]) -> int:
-    """Return how many tokens sentences have together."""
+    """Return the total number of tokens."""
     return sum(map(len, sentences))

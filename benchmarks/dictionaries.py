@@ -1,6 +1,6 @@
-"""Features as Python dictionaries: what a user of sklearn-crfsuite writes by hand today.
+"""Features as Python dictionaries, as users of sklearn-crfsuite write them by hand.
 
-`TEMPLATES` are the same features as templates, so that both programs can be given the same: the words around, pairs,
+`TEMPLATES` defines the same features as templates, so that both programs have the same: the neighbouring words, pairs,
 triples, affixes, capitals and shapes of the default templates.
 """
 

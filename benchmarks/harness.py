@@ -1,4 +1,4 @@
-"""What the tasks share: rounds in turn, medians with their spread, rows, and what the figures depend on."""
+"""What the tasks share: alternating rounds, medians with their spread, rows, and the environment."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from hyperspan.environment import environment as of_machine
 from hyperspan.errors import HyperspanError, MissingExtraError, install_command
 
 EXTRA = "bench"
-"""The extra that brings the peers."""
+"""The extra that installs the peers."""
 
 NOT_INSTALLED = f"not installed: {install_command(EXTRA)}"
 
 PACKAGES = ("hyperspan", "numba", "numpy", "scipy", "python-crfsuite", "sklearn-crfsuite", "torch", "torch-struct")
 
 SAME = 1e-5
-"""How far two log-likelihoods may be apart, as a share, to be called the same."""
+"""The relative tolerance for equal log-likelihoods."""
 
 
 class Disagreement(HyperspanError, ArithmeticError):
-    """Two programs that should give the same give different results: nothing to measure."""
+    """Two programs that should agree give different results, so nothing is measured."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What was measured several times over.
+    """A repeated measurement.
 
     Examples
     --------
@@ -47,12 +47,12 @@ class Figure:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Figure:
-        """Return the median, least and most of some values."""
+        """Return the median, minimum and maximum of some values."""
         known = list(values)
         return cls(statistics.median(known), min(known), max(known))
 
     def per(self, amount: float) -> Figure:
-        """Return the figure divided by something.
+        """Return the figure divided by a number.
 
         Examples
         --------
@@ -62,7 +62,7 @@ class Figure:
         return Figure(self.median / amount, self.least / amount, self.most / amount)
 
     def rate(self, amount: float) -> Figure:
-        """Return how much of an amount is done in one unit of the figure.
+        """Return the amount per unit of the figure.
 
         Examples
         --------
@@ -74,7 +74,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """What a figure should be.
+    """The goal for a figure.
 
     Examples
     --------
@@ -90,7 +90,7 @@ class Aim:
         return f"{self.of} {self.bound} {self.value:g}"
 
     def holds(self, figure: float) -> bool:
-        """Say whether a figure is as wanted."""
+        """Return whether a figure meets the goal."""
         return figure >= self.value if self.bound == "at least" else figure <= self.value
 
 
@@ -98,8 +98,8 @@ class Aim:
 class Row:
     """One comparison: our figure, the peer's, and how many times better ours is.
 
-    The ratio says how many times ours is better: peer by ours where less is better, ours by peer where more is. Aims
-    are for full sizes; ``holds`` is None where there is none, or nothing to compare.
+    The ratio is the peer's figure divided by ours if less is better, else ours divided by the peer's. Aims are for full
+    sizes; ``holds`` is None if there is no aim, or nothing to compare.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """How many times better ours is, None where there is nothing to compare."""
+        """How many times better ours is; None if there is nothing to compare."""
         if self.our_figure is None or self.peer_figure is None:
             return None
         ours, peer = self.our_figure.median, self.peer_figure.median
@@ -134,7 +134,7 @@ class Row:
 
     @property
     def holds(self) -> bool | None:
-        """Whether the figure is as wanted; None if nothing is wanted of it, or at quick sizes."""
+        """Whether the figure meets its aim; None without an aim, or at quick sizes."""
         if self.aim is None or self.is_quick:
             return None
         if self.aim.of == "ratio":
@@ -172,17 +172,17 @@ def in_turns(
     clock: Clock = time.perf_counter,
     warm_up: int = 1,
 ) -> dict[str, Figure]:
-    """Time all variants one after the other, several times over, after rounds that do not count.
+    """Time all variants in alternating rounds, after warm-up rounds.
 
     Parameters
     ----------
     variants : mapping of str to callable
-        What returns a float has timed itself, and that is what counts.
+        The code to time; if it returns a float, that is used as the time.
     rounds : int
     clock : callable
-        ``time.perf_counter``, or ``time.thread_time`` for work on one thread of a machine that has other work too.
+        ``time.perf_counter``, or ``time.thread_time`` for work on one thread of a busy machine.
     warm_up : int
-        How many rounds do not count.
+        The number of warm-up rounds.
 
     Examples
     --------
@@ -195,24 +195,24 @@ def in_turns(
     for turn in range(warm_up + rounds):
         for name, run in variants.items():
             gc.collect()
-            gc.freeze()  # what the benchmark itself holds is not gone over while somebody is timed
+            gc.freeze()  # keep the garbage collector from scanning existing objects while a variant is timed
             begin = clock()
             found = run()
             took = found if isinstance(found, float) else clock() - begin
             del found
-            gc.unfreeze()
             if turn >= warm_up:
                 seconds[name].append(took)
+    gc.unfreeze()
     return {name: Figure.of(times) for name, times in seconds.items()}
 
 
 def check_same(what: str, ours: float, theirs: float, tolerance: float = SAME) -> None:
-    """Stop if two numbers that should be the same are not.
+    """Raise an error if two numbers that should be equal are not.
 
     Raises
     ------
     Disagreement
-        If they are apart by more than this share.
+        If they differ by more than the relative tolerance.
 
     Examples
     --------
@@ -237,7 +237,7 @@ def peer(module: str, package: str, what: str) -> Any:
 
 
 def environment(threads: int, packages: Sequence[str] = PACKAGES) -> dict[str, Any]:
-    """Return what the figures depend on: commit, load, threads, and what `hyperspan.environment` says."""
+    """Return the environment: commit, load, threads, and what `hyperspan.environment` reports."""
     return {
         "commit": _commit(),
         **of_machine(packages),
@@ -247,7 +247,7 @@ def environment(threads: int, packages: Sequence[str] = PACKAGES) -> dict[str, A
 
 
 def _commit() -> str | None:
-    """Return the commit of the checkout that this file lies in, if any."""
+    """Return the commit of the checkout of this file, if any."""
     folder = Path(__file__).resolve().parent
     try:
         git = subprocess.run(

@@ -1,9 +1,9 @@
-"""Put load on a server of our own, on this machine only: latency, errors and memory.
+"""Load-test a server on this machine: latency, errors and memory.
 
-Four parts, all bounded: one client after another request (the latency of a sentence), many clients at once in rounds
-(errors, and memory from round to round), more clients than the queue has places for (how quickly they are refused, and
-whether the server recovers), and two hostile clients who ask for what takes far longer than the limit (whether any
-request outlives it, whether others are still answered, and how long the server takes to stop).
+There are four parts, all bounded: one client with one request after another (the latency of a sentence); many clients
+at once, in rounds (errors, and memory after each round); more clients than fit in the queue (how quickly they are
+rejected, and whether the server recovers); and two hostile clients whose requests take far longer than the limit
+(whether any request exceeds it, whether others are still answered, and how long the server takes to stop).
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ HOSTILE_SECONDS = 3.0
 
 @dataclass
 class Outcome:
-    """What became of some requests."""
+    """The outcomes of requests."""
 
     statuses: Counter[str] = field(default_factory=Counter)
     seconds: dict[str, list[float]] = field(default_factory=dict)
     took: float = 0.0
 
     def add(self, status: str, seconds: float) -> None:
-        """Note one answer, or what came instead of it."""
+        """Record a response, or the error that occurred instead."""
         self.statuses[status] += 1
         self.seconds.setdefault(status, []).append(seconds)
 
@@ -59,7 +59,7 @@ class Outcome:
 
 
 def quantiles(seconds: Sequence[float]) -> dict[str, float]:
-    """Return the median and high quantiles in milliseconds."""
+    """Return the median and upper quantiles in milliseconds."""
     ordered = sorted(seconds)
     shares = {"median": 0.5, "p90": 0.9, "p99": 0.99, "most": 1.0}
     return {
@@ -69,18 +69,18 @@ def quantiles(seconds: Sequence[float]) -> dict[str, float]:
 
 
 class Client:
-    """One connection that is used again and again; as lean as can be, so that the server is what is measured."""
+    """A persistent connection with little overhead of its own, so that the server is what is measured."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def predict(self, text: str) -> int:
-        """Ask for the mentions of a text, and return the status of the answer."""
+        """Request the mentions of a text, and return the status of the response."""
         return await self.post("/api/predict", {"text": text})
 
     async def post(self, path: str, data: Any) -> int:
-        """Send some JSON, and return the status of the answer."""
+        """Send JSON, and return the status of the response."""
         if self._streams is None:
             self._streams = await asyncio.open_connection("127.0.0.1", self._port)
         reader, writer = self._streams
@@ -108,7 +108,7 @@ class Client:
 
 
 async def load(port: int, n_clients: int, n_requests: int, texts: Sequence[str] = SENTENCES) -> Outcome:
-    """Let several clients ask at once, each one thing after another."""
+    """Run several clients at once, each with one request after another."""
     outcome = Outcome()
 
     async def ask(number: int) -> None:
@@ -131,7 +131,7 @@ async def load(port: int, n_clients: int, n_requests: int, texts: Sequence[str] 
 
 
 async def attack(port: int, seconds: float) -> dict[str, Any]:
-    """Let two clients ask for what takes long, again and again, while two others ask for a sentence."""
+    """Let two clients repeat slow requests, while two others request the mentions of a sentence."""
     hostile, others = Outcome(), Outcome()
     end = time.perf_counter() + seconds
     long = (SENTENCES[0].split() * 200)[:HOSTILE_WORDS]
@@ -168,7 +168,7 @@ async def attack(port: int, seconds: float) -> dict[str, Any]:
 
 @contextmanager
 def served(model: Path, *options: str) -> Iterator[tuple[int, int]]:
-    """Start a server for a model, and yield its port and process; it is stopped in the end."""
+    """Start a server for a model, yield its port and process, and stop it at the end."""
     command = [sys.executable, *HYPERSPAN, "serve", str(model), "--port", "0", *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
@@ -188,7 +188,7 @@ def served(model: Path, *options: str) -> Iterator[tuple[int, int]]:
 
 
 def memory_of(process: int) -> float | None:
-    """Return the megabytes a process has in memory; None where the system does not say it this way."""
+    """Return the memory of a process in megabytes; None where /proc is missing."""
     try:
         status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     except OSError:
@@ -197,7 +197,7 @@ def memory_of(process: int) -> float | None:
 
 
 def measure(model: Path, n_clients: int, n_requests: int, n_rounds: int = 3) -> dict[str, Any]:
-    """Return the latency of one client, many clients in rounds with the memory after each, and an overload."""
+    """Return the latency of one client, the rounds of many clients with the memory after each, and an overload."""
     report: dict[str, Any] = {}
     with served(model) as (port, process):
         first = asyncio.run(load(port, 1, 1))
@@ -221,7 +221,7 @@ def measure(model: Path, n_clients: int, n_requests: int, n_rounds: int = 3) -> 
 
 
 def demo_model(path: Path) -> Path:
-    """Train the model of ``hyperspan serve`` and write it."""
+    """Train the model of ``hyperspan serve``, and write it to a file."""
     from hyperspan.cli.serve import demo_model as trained
 
     trained().save(path)
@@ -229,7 +229,7 @@ def demo_model(path: Path) -> Path:
 
 
 def show(report: dict[str, Any]) -> None:
-    """Print what was measured."""
+    """Print the measurements."""
     rounds = [(f"many clients, round {number}", each) for number, each in enumerate(report["many_clients"], start=1)]
     parts = [("first request", report["first"]), ("one client", report["one_client"]), *rounds]
     attack = report["attack"]

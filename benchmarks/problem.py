@@ -1,4 +1,4 @@
-"""A training problem, made of sentences once: features, gold, weights and objective."""
+"""A training problem made from sentences: features, gold, weights and objective."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ from hyperspan.scoring.parameters import Parameters
 from hyperspan.structures import Structure, structure
 
 L2 = 1.0
-"""The penalty, the recognizer's own."""
+"""The penalty of the recognizer's defaults."""
 
 Done = list[tuple[float, float]]
-"""When each iteration was done, and the objective then."""
+"""The time of each iteration, and the objective then."""
 
 SEEN_ONLY = 2**62
-"""How often a feature must occur to have weights for labels it is not seen with: never, as in CRFsuite."""
+"""The frequency from which a feature has weights for unseen labels: never, as in CRFsuite."""
 
 LEFT_OUT = ("bias", "pos", "lemma", "note", "section", "clusters", "lexicon")
-"""Groups of templates not used: every label has a bias anyway, and the others need what corpora seldom have."""
+"""Groups of templates that are not used: labels have a bias anyway, and few corpora have what the others need."""
 
 
 def templates() -> TemplateSet:
-    """Return the default templates that need nothing but words."""
+    """Return the default templates that need only words."""
     return TemplateSet.load("default").without(*LEFT_OUT)
 
 
 @dataclass(frozen=True)
 class Problem:
-    """What one iteration of training works on."""
+    """The input of a training iteration."""
 
     structure: Structure
     extractor: Extractor
@@ -48,18 +48,18 @@ class Problem:
 
     @property
     def n_features(self) -> int:
-        """How many different features there are."""
+        """The number of distinct features."""
         assert self.extractor.index_ is not None
         return len(self.extractor.index_)
 
     @property
     def n_weights(self) -> int:
-        """How many weights there are."""
+        """The number of weights."""
         return self.parameters.n_weights
 
     @property
     def n_separate_weights(self) -> int:
-        """How many weights there would be if no features shared theirs."""
+        """The number of weights if duplicate features did not share theirs."""
         parameters = self.parameters
         n_pairs = np.diff(parameters.first_pair)[parameters.row_of_feature].sum()
         return parameters.n_labels + parameters.n_transitions + int(n_pairs)
@@ -71,7 +71,7 @@ class Problem:
 
     @property
     def distribution(self) -> type[BatchDistribution[Any]]:
-        """What the likelihood is over."""
+        """The distribution of the likelihood."""
         return distribution_class(self.structure)
 
     def value_at(self, weights: NDArray[np.float64], threads: int = 2) -> float:
@@ -94,7 +94,7 @@ class Problem:
         )
 
     def zeros(self) -> NDArray[np.float64]:
-        """Return weights to start from."""
+        """Return initial weights."""
         return np.zeros(self.n_weights)
 
 
@@ -108,18 +108,18 @@ def problem(
     frequent: int = FREQUENT,
     threads: int = 2,
 ) -> Problem:
-    """Make a problem of sentences for a structure.
+    """Make a problem from sentences for a structure.
 
     Parameters
     ----------
     sentences : sequence of Sentence
     name : str
-        Of the structure.
+        The name of the structure.
     max_components : int
     extractor, features : Extractor and FeatureBlock, optional
-        Of these sentences, if they are known already.
+        Those of the sentences, if they exist already.
     frequent : int
-        How often a feature must occur to have weights for all labels.
+        The frequency from which a feature has weights for all labels.
     threads : int
 
     Examples
@@ -143,7 +143,7 @@ def problem(
 def search(
     objective: Objective, n_weights: int, iterations: int, clock: Callable[[], float] = time.perf_counter
 ) -> Done:
-    """Search from zero; return when each iteration was done, in seconds from the beginning, and the objective then."""
+    """Train from zero; return the time of each iteration, in seconds from the start, and the objective then."""
     done = []
     begin = clock()
     for state in minimise(objective, State(np.zeros(n_weights)), max_iterations=iterations):
@@ -152,7 +152,7 @@ def search(
 
 
 def per_iteration(done: Done) -> float:
-    """Return the median time from one iteration to the next.
+    """Return the median time between iterations.
 
     Examples
     --------

@@ -1,7 +1,7 @@
-"""Work in a process of its own, to see how much memory it takes: ``python -m benchmarks.process``.
+"""Measure the memory of work in a separate process: ``python -m benchmarks.process``.
 
-The request comes as JSON on stdin, what was seen goes as JSON to stdout. The beginning is taken after importing and
-after the same work on a handful of sentences, so that compiled code does not count; the corpus does.
+The request is JSON on stdin, and the measurement JSON on stdout. The baseline is taken after importing, and after the
+same work on a few sentences, so compiled code does not count, but the corpus does.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def ask(request: Seen) -> Seen:
 
 
 def peak_bytes() -> int:
-    """Return the most memory that this process has had so far.
+    """Return the peak memory of this process so far.
 
     Examples
     --------
@@ -69,7 +69,7 @@ def peak_bytes() -> int:
 
 
 def answer(request: Seen) -> Seen:
-    """Do what is asked for and say how much memory it took."""
+    """Run a request and return the memory that it took."""
     logging.disable(logging.WARNING)
     work = {"train": train, "predict": predict, "crfsuite": train_crfsuite}[request["what"]]
     work(request, HANDFUL.sentences)
@@ -79,7 +79,7 @@ def answer(request: Seen) -> Seen:
 
 
 def train(request: Seen, sentences: Sequence[Sentence]) -> Seen:
-    """Train a recognizer for as many iterations as the optimiser remembers steps, and some more."""
+    """Train a recognizer for a few more iterations than the history of the optimiser holds."""
     read = peak_bytes()
     if request["structure"] == "linear":
         sentences = as_one_type(sentences)
@@ -98,7 +98,7 @@ def train(request: Seen, sentences: Sequence[Sentence]) -> Seen:
 
 
 def predict(request: Seen, sentences: Sequence[Sentence]) -> Seen:
-    """Load a model and find the mentions of a stream of sentences, again and again the same."""
+    """Load a model and find the mentions in a stream that repeats the same sentences."""
     recognizer = Recognizer.load(request["model"], n_threads=request["threads"])
     loaded = peak_bytes()
     n_found = sum(1 for _ in islice(recognizer.annotate(iter(sentences)), request.get("most", 20_000)))

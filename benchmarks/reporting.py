@@ -1,4 +1,4 @@
-"""How figures are shown and written down."""
+"""Print and write figures."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from hyperspan.files import writing
 
 
 def check_output(path: Path | None) -> None:
-    """Refuse, before anything is measured, a file that cannot be written.
+    """Reject a file that cannot be written, before anything is measured.
 
     Raises
     ------
     UsageError
-        If it is a folder, or in a folder that there is not.
+        If it is a folder, or in a folder that does not exist.
     """
     if path is None:
         return
@@ -30,14 +30,44 @@ def check_output(path: Path | None) -> None:
 
 
 def write(path: Path | None, document: Mapping[str, Any]) -> None:
-    """Write a JSON document, if a file was asked for."""
+    """Write a JSON document, if a file is given."""
     if path is not None:
         with writing(path) as file:
             file.write((json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
 
 
+def append(path: Path, row: Mapping[str, Any]) -> None:
+    """Append a row to a file of JSON lines, so that it is safe if the next measurement fails."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Read the rows of a file of JSON lines.
+
+    Raises
+    ------
+    UsageError
+        If the file does not exist, or has a line that is not a row.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from None
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            row = json.loads(line)
+        except ValueError:
+            row = None
+        if not (isinstance(row, dict) and "corpus" in row):
+            raise UsageError(f"{path}:{number}: this is not a row; expected a file that results or rescoring wrote")
+        rows.append(row)
+    return rows
+
+
 def number(value: float) -> str:
-    """Write a number with three or four digits that matter.
+    """Format a number with three or four significant digits.
 
     Examples
     --------
@@ -48,7 +78,7 @@ def number(value: float) -> str:
 
 
 def with_spread(figure: Figure) -> str:
-    """Write a figure.
+    """Format a figure.
 
     Examples
     --------
@@ -59,7 +89,7 @@ def with_spread(figure: Figure) -> str:
 
 
 def print_rows(rows: Sequence[Row]) -> None:
-    """Print the rows, a line each, under the task, data and unit that they share; notes go to stderr."""
+    """Print the rows, one per line, grouped by task, data and unit; notes go to stderr."""
     width = max((len(row.ours) for row in rows), default=0)
     head = None
     for row in rows:

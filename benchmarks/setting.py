@@ -1,4 +1,4 @@
-"""What a task is given: the data and how much of everything."""
+"""The input of a task: data and sizes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from benchmarks.harness import Aim, Figure, Row
 
 
 def _quietly(_: str) -> None:
-    """Say nothing."""
+    """Ignore a message."""
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Setting:
     where : str
         ``"demo"`` or a corpus.
     quick : bool
-        Small sizes and few rounds, to see that everything runs; no aim is looked at.
+        Small sizes and few rounds, to check that everything runs; aims are not checked.
     threads : int
-        Of ours; peers have one.
+        The number of threads for hyperspan; peers have one.
     seed : int
-        Of the embedded corpus and of made-up numbers.
+        The random seed, also of the embedded corpus.
     say : callable
-        Gets a line about what is going on.
+        Receives progress messages.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Setting:
         return quick if self.quick else full
 
     def rower(self, task: str, unit: str, data: str | None = None) -> Rower:
-        """Return what makes rows of a task."""
+        """Return the maker of a task's rows."""
         return Rower(partial(Row, task=task, data=data or self.data.name, is_quick=self.quick), unit)
 
 
@@ -93,7 +93,7 @@ _KNOWN: dict[tuple[str, int, int], Data] = {}
 
 
 def data_of(where: str, most_tokens: int, seed: int) -> Data:
-    """Return data, the same object for the same request: reading takes time."""
+    """Return data; the same request returns the same object, because reading takes time."""
     key = (where, most_tokens, seed)
     if key not in _KNOWN:
         _KNOWN.clear()

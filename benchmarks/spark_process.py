@@ -1,7 +1,7 @@
-"""Find mentions under Spark in local mode, in a process of its own: ``python -m benchmarks.spark_process JSON``.
+"""Find mentions under Spark in local mode, in a separate process: ``python -m benchmarks.spark_process JSON``.
 
-The session is started and every worker has loaded the model before the clock runs; what is timed reads Parquet, finds
-and counts.
+The clock starts when the session is running and every worker has loaded the model. The timed part reads Parquet, finds
+mentions and counts them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from hyperspan.arrow import finder
 
 
 def measure(model: str, texts: str, executors: int, rounds: int, longest: int) -> dict[str, Any]:
-    """Return seconds for each round, and what was counted: rows, errors and mentions."""
+    """Return the seconds of each round, and the counts of rows, errors and mentions."""
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as of
 
@@ -32,7 +32,7 @@ def measure(model: str, texts: str, executors: int, rounds: int, longest: int) -
     notes.count()
     seconds = []
     for _ in range(rounds + 1):
-        # Asked for anew: Spark does not find again what it has shuffled for the same query before.
+        # A new query each time: for the same one, Spark would reuse the data that it has shuffled before.
         found = notes.mapInArrow(find, find.spark_schema).agg(
             of.count_distinct("doc").alias("rows"),
             of.count("error").alias("errors"),

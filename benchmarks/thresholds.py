@@ -1,8 +1,8 @@
-"""How good the chosen threshold is for other sentences: choose on some development sentences, score on others.
+"""How well the chosen threshold generalises: choose it on some development sentences, and score it on others.
 
-A model is trained on the training split once. Then its development sentences are cut in two at random, again and
-again: a threshold is chosen on some sentences of one half, and its F1 counted on the other half. The same is done with
-the threshold of the highest F1, which is what `ThresholdCurve.choose` must not be worse than.
+A model is trained once on the training split. Then the development sentences are split in two at random, many times: a
+threshold is chosen on some sentences of one half, and scored by F1 on the other half. The same is done with the
+threshold of the highest F1, the baseline that `ThresholdCurve.choose` must not be worse than.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from hyperspan.mentions import Sentence
 from hyperspan.text import as_sentences
 
 SIZES = (10, 25, 50, 100, 200)
-"""How many sentences are chosen by; half of the development data besides."""
+"""The numbers of sentences to choose on; half of the development data is added."""
 
 
 class Row(NamedTuple):
-    """What came out for one number of sentences, in F1 from 0 to 1, averaged over the cuts.
+    """The result for one number of sentences, in F1 from 0 to 1, averaged over the random splits.
 
     ``gain`` is how much higher the F1 of the chosen threshold is than that of the one with the highest F1;
-    ``worst`` has both at the fifth percentile of the cuts, ``spread`` the standard deviations of both thresholds.
+    ``worst`` has both at the fifth percentile of the splits, ``spread`` the standard deviations of both thresholds.
     """
 
     n_sentences: int
@@ -45,7 +45,9 @@ def measure(curve: ThresholdCurve, n_cuts: int, seed: int = 0, sizes: Sequence[i
     draw = np.random.default_rng(seed)
     half = curve.n_sentences // 2
     if not half or curve.is_empty:
-        raise UsageError("there is nothing to choose by: expected development sentences in which something is found")
+        raise UsageError(
+            "there is nothing to choose on: expected development sentences in which the model finds mentions"
+        )
     for size in sorted({*(size for size in sizes if size < half), half}):
         scores, thresholds = [], []
         for _ in range(n_cuts):
@@ -60,7 +62,7 @@ def measure(curve: ThresholdCurve, n_cuts: int, seed: int = 0, sizes: Sequence[i
 
 
 def part(curve: ThresholdCurve, sentences: NDArray[np.int64]) -> ThresholdCurve:
-    """Return the curve of some of the sentences; those that nothing is counted for come last."""
+    """Return the curve of some of the sentences; those without any counts come last."""
     counted = sentences[sentences < len(curve.gold)]
     return replace(
         curve,
@@ -72,7 +74,7 @@ def part(curve: ThresholdCurve, sentences: NDArray[np.int64]) -> ThresholdCurve:
 
 
 def splits(data: str, types: frozenset[str] | None = None) -> tuple[list[Sentence], list[Sentence]]:
-    """Return the training and the development sentences of a corpus, with the mentions of some types or of all."""
+    """Return the training and the development sentences of a corpus, with the mentions of some or all types."""
     corpus = demo.load("sentences") if data == "demo" else corpora.read(data)
     train, dev = (
         [
@@ -87,7 +89,7 @@ def splits(data: str, types: frozenset[str] | None = None) -> tuple[list[Sentenc
 
 
 def curve_of(train: Sequence[Sentence], dev: Sequence[Sentence], structure: str, max_iterations: int) -> ThresholdCurve:
-    """Train, and count what every threshold finds in the development sentences."""
+    """Train a model, and count the mentions that each threshold finds in the development sentences."""
     recognizer = Recognizer(structure=structure, max_iterations=max_iterations).fit(train)
     return recognizer.threshold_curve(dev, lowest=LOWEST_THRESHOLD)
 

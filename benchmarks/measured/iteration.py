@@ -1,4 +1,4 @@
-"""The time of a training iteration: a long training less a short one, over the iterations between them."""
+"""The time of a training iteration: a long training minus a short one, divided by the difference in iterations."""
 
 import json
 import sys
@@ -9,7 +9,7 @@ from hyperspan import Recognizer, corpora
 
 
 def main(request: dict[str, Any]) -> dict[str, Any]:
-    """Return seconds an iteration, and the objective after the short training."""
+    """Return the seconds per iteration, and the objective after the short training."""
     sentences = list(corpora.stream(request["corpus"]))
     fit(request, 3, sentences[:50])
     wall_short, cpu_short, short = fit(request, request["short"], sentences)
@@ -25,7 +25,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def fit(request: dict[str, Any], iterations: int, sentences: list[Any]) -> tuple[float, float, Recognizer]:
-    """Return the time that training takes, by the clock and of the processor, and what was trained."""
+    """Return the wall time and CPU time of training, and the trained recognizer."""
     recognizer = Recognizer(
         structure=request["structure"], tolerance=0.0, max_iterations=iterations, n_threads=request["threads"]
     )

@@ -1,4 +1,4 @@
-"""The peak memory of training, less what the process has after the same work on a handful of sentences."""
+"""The peak memory of training, minus that of the process after the same work on a few sentences."""
 
 import json
 import sys
@@ -21,8 +21,8 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
 
 
 def peak_megabytes() -> float:
-    """Return the most memory that this process has had so far."""
-    if sys.platform == "linux":  # getrusage may say there what the process had that started this one
+    """Return the peak memory of this process so far."""
+    if sys.platform == "linux":  # on Linux, getrusage may report the peak of the parent process
         status = Path("/proc/self/status").read_text(encoding="utf-8")
         return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
     import resource

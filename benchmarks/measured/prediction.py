@@ -1,4 +1,4 @@
-"""How many tokens a second go from text to mentions, and which mentions are found."""
+"""The speed of prediction from text to mentions, and the mentions that are found."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from hyperspan import Recognizer, corpora
 
 
 def main(request: dict[str, Any]) -> dict[str, Any]:
-    """Return tokens a second, and what stands for all mentions and for their probabilities."""
+    """Return tokens per second, a hash of all mentions, and the sum of their probabilities."""
     texts = list(corpora.stream(request["texts"]))
     recognizer = Recognizer.load(request["model"], n_threads=request["threads"])
     found = list(recognizer.annotate(texts, decode=request["decode"]))

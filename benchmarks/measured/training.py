@@ -1,4 +1,4 @@
-"""Train a model for both checkouts to load; the time does not count."""
+"""Train a model for both checkouts to load; this is not timed."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""Which hyperspan an interpreter has, and with what."""
+"""The hyperspan of an interpreter, and its dependencies."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ PACKAGES = ("hyperspan", "llvmlite", "numba", "numpy", "scipy")
 
 
 def main() -> dict[str, Any]:
-    """Return where the package lies, and the versions of what it works with."""
+    """Return the location of the package, and the versions of its dependencies."""
     versions = {package: version(package) for package in PACKAGES}
     return {"path": hyperspan.__file__, "versions": {"python": python_version(), **versions}}
 

@@ -1,4 +1,4 @@
-"""Which tasks there are, and how they are run one after another."""
+"""The list of tasks, and how to run them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from hyperspan.features.columns import did_you_mean
 TASKS = {
     "features": "feature extraction, beside the same features as Python strings",
     "iteration": "one training iteration of linear, shared and split, beside CRFsuite",
-    "training": "whole training of a chain to the same objective, beside CRFsuite",
+    "training": "the training of a chain to the same objective, beside CRFsuite",
     "prediction": "from raw text to mentions, beside sklearn-crfsuite with feature dictionaries",
+    "rescoring": "from raw text to mentions with a second look at whole mentions, beside without",
     "loading": "loading a model, beside CRFsuite",
     "startup": "the command line from its start: --help, predict and train, with a cold and a warm cache",
     "memory": "peak memory of training and predicting, beside CRFsuite",
@@ -23,7 +24,7 @@ TASKS = {
     "limit": "a training iteration beside the bytes it must move and the machine's bandwidth",
     "sweeps": "inference alone: partition functions, marginals, best and probable, beside torch-struct and CRFsuite",
     "segments": "segments beside shared: an evaluation, prediction and memory, by token",
-    "spark": "the same texts under Spark with one and two executors, beside --workers; that no note is lost",
+    "spark": "the same texts under Spark with one and two executors, beside --workers; checks that no note is lost",
     "brown": "Brown clusters, beside brown-clustering",
     "lexicon": "building, loading and matching a lexicon",
 }

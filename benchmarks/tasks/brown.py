@@ -1,9 +1,9 @@
-"""How fast Brown clusters are made and how good they are, beside the package ``brown-clustering``.
+"""The speed and quality of Brown clustering, beside the package ``brown-clustering``.
 
 Both get the same sentences; the average mutual information of both results is computed by the same function, from the
-definition. The peer smooths its counts, by default so strongly that its clusters suffer, so it is run as it comes and
-with next to no smoothing, each time in a process of its own that is ended when it takes too long. Times are processor
-seconds; compiling (and loading compiled code) does not count on either side.
+definition. The peer smooths its counts, by default so strongly that its clusters suffer. So it is run with its default
+and with almost no smoothing, each time in a separate process with a time limit. Times are CPU seconds; compiling (and
+loading compiled code) does not count on either side.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ CLUSTERS = (50, 1000)
 SMOOTHING = (1.0, 1e-4)
 
 LIMIT = 300.0
-"""Seconds that one run of the peer may take."""
+"""The time limit for one run of the peer, in seconds."""
 
 Words = Sequence[Sequence[str]]
 
@@ -91,7 +91,7 @@ def ours(sentences: Words, n_clusters: int, rounds: int) -> tuple[Figure, Cluste
 
 
 def theirs(sentences: Words, n_clusters: int, alpha: float, limit: float = LIMIT) -> dict[str, Any]:
-    """Time the peer in a process of its own, which is ended when it takes too long."""
+    """Time the peer in a separate process with a time limit."""
     if find_spec("brown_clustering") is None:
         return {"skipped": "not installed: pip install brown-clustering"}
     request = {"sentences": [list(tokens) for tokens in sentences], "n_clusters": n_clusters, "alpha": alpha}

@@ -1,10 +1,9 @@
-"""How fast sentences become features, beside building the same features as Python strings.
+"""The speed of feature extraction, beside building the same features as Python strings.
 
-The published templates are used, all of them: where a corpus brings no tags, lemmas, sections or note types, simple
-stand-ins give every token one, so that no template is idle. Tokens are given; reading and splitting do not count. First
-the compiled features must be those that the strings name. Strings are built twice over: with nothing remembered, and
-with the values of a word (affixes, clusters …) worked out once. Ours is timed with words it has never seen, and with
-words it knows.
+All published templates are used: if a corpus has no tags, lemmas, sections or note types, every token gets simple
+placeholders, so that no template is idle. Tokens are given; reading and splitting do not count. First the compiled
+features are compared with the strings. Strings are built in two ways: without a cache, and with the values of a word
+(affixes, clusters …) cached. Ours is timed with words that it has never seen, and with words in its cache.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from hyperspan.features.state import ClusterMap
 from hyperspan.mentions import Sentence
 
 MOST_TOKENS = 150_000
-"""Strings are slow: more tokens would only take longer."""
+"""A limit, because strings are slow."""
 
 
 def run(setting: Setting) -> Iterator[Row]:
@@ -78,7 +77,7 @@ def run(setting: Setting) -> Iterator[Row]:
 
 
 def with_stand_ins(sentence: Sentence) -> Sentence:
-    """Give a sentence every column and attribute that the published templates look at.
+    """Give a sentence every column and attribute that the published templates use.
 
     Examples
     --------
@@ -106,7 +105,7 @@ def resources_for(sentences: Sequence[Sentence]) -> tuple[ClusterMap, Lexicon]:
 
 
 class Answers:
-    """What a lexicon says of some sentences, known beforehand: it is fast for batches only, unlike strings."""
+    """Precomputed categories of some sentences: a lexicon is fast for batches only, strings are made one by one."""
 
     def __init__(self, lexicon: Lexicon, sentences: Sequence[Sentence]) -> None:
         self.categories = lexicon.categories
@@ -114,12 +113,12 @@ class Answers:
         self._found = dict(zip(tokens, lexicon.match(tokens), strict=True))
 
     def match(self, sentences: Sequence[Sequence[str]]) -> list[NDArray[np.int32]]:
-        """Return the categories of the tokens of sentences that are known."""
+        """Return the precomputed categories of sentences."""
         return [self._found[tuple(tokens)] for tokens in sentences]
 
 
 def check_features(extractor: Extractor, sentences: Sequence[Sentence]) -> None:
-    """Stop if the compiled features are not those that the strings name.
+    """Raise an error if the compiled features differ from the strings.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""How an iteration of training grows: with tokens, types, features, the most parts of a mention, and sentence length.
+"""How the time of a training iteration grows with tokens, types, features, parts per mention, and sentence length.
 
-The structure is ``shared``, evaluated once with gradient; for types also ``linear``. Growth with types says how many
-times as long as one type several take: mentions get their type by their words, so that all types occur. The cost of a
-token should be the same at 100,000 tokens and beyond, within 15 %.
+The structure is ``shared``, evaluated once with gradient; for types also ``linear``. Growth with types is
+relative to the time for one type; mentions get their type by their words, so that all types occur. The cost of a token
+should be the same at 100,000 tokens and beyond, within 15 %.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from hyperspan.mentions import Mention, Sentence
 
 SIZES = (10_000, 100_000, 300_000, 1_000_000)
 BASE = 100_000
-"""From here on a token should cost the same."""
+"""From this size on, the cost of a token should be constant."""
 
 TYPES = (1, 2, 4, 8, 16)
 LENGTHS = (10, 30, 100, 300, 1000)
@@ -47,7 +47,7 @@ def run(setting: Setting) -> Iterator[Row]:
 
 
 def by_tokens(setting: Setting, rower: Rower, sentences: Sequence[Sentence]) -> Iterator[Row]:
-    """Yield the cost of a token at every size that there are tokens for."""
+    """Yield the cost of a token at every size that the data allow."""
     sizes = [size for size in SIZES if size <= n_tokens_of(sentences)]
     made = {size: problem(first_tokens(sentences, size), "shared", threads=setting.threads) for size in sizes}
     figures = _timed(setting, {str(size): each for size, each in made.items()})
@@ -64,7 +64,7 @@ def by_tokens(setting: Setting, rower: Rower, sentences: Sequence[Sentence]) -> 
 
 
 def by_types(setting: Setting, rower: Rower, sentences: Sequence[Sentence], structure: str) -> Iterator[Row]:
-    """Yield how many times as long as one type several take."""
+    """Yield the times for several types relative to one type."""
     made = {n_types: problem(with_types(sentences, n_types), structure, threads=setting.threads) for n_types in TYPES}
     figures = _timed(setting, {str(n_types): each for n_types, each in made.items()})
     one = figures["1"].median

@@ -2,8 +2,8 @@
 
 All mentions count as one type for the first rows, then only those of the commonest type. CRFsuite gets the same
 features and the same tags; before anything is timed, both must have the same objective at the weights that CRFsuite
-finds in five iterations. An iteration is what lies between two lines of the training log: evaluations, line search and
-direction. CRFsuite works on one thread; processor time is what to look at where a machine has other work.
+finds in five iterations. An iteration is the work between two lines of the training log: evaluations, line search and
+direction. CRFsuite has one thread; on a busy machine, compare CPU times.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CRFSUITE = "CRFsuite chain, 7 tags, 1 thread"
 
 @dataclass(frozen=True)
 class Variant:
-    """One of our ways to do an iteration."""
+    """A variant of our iteration."""
 
     name: str
     problem: Problem
@@ -36,7 +36,7 @@ class Variant:
 
     @property
     def is_by_processor(self) -> bool:
-        """Whether time of the processor counts, not of the clock on the wall."""
+        """Whether to measure CPU time instead of wall time."""
         return self.clock is time.process_time
 
 
@@ -77,7 +77,7 @@ def _compare(
     objectives = {variant.name: variant.problem.objective(variant.threads) for variant in variants}
     ours: dict[str, list[float]] = {variant.name: [] for variant in variants}
     runs: list[Run] = []
-    for turn in range(rounds + 1):  # the first does not count
+    for turn in range(rounds + 1):  # the first is a warm-up
         for variant in variants:
             done = search(objectives[variant.name], variant.problem.n_weights, iterations, variant.clock)
             if turn:

@@ -1,8 +1,8 @@
-"""How fast a lexicon is built, loaded and matched, and how large it is.
+"""The speed of building, loading and matching a lexicon, and its size.
 
-The phrases are made up: one to five words of a vocabulary with Zipf frequencies. The text is made of the same words,
-with a phrase put in now and then. First the matches of some sentences are compared with a plain search by dictionary,
-which is also what matching is timed against. Compiling does not count.
+The phrases are synthetic: one to five words from a vocabulary with Zipf frequencies. The text has the same words, with
+a phrase inserted now and then. First the matches in some sentences are compared with a plain dictionary search, which
+is also the baseline for the time. Compiling does not count.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def run(setting: Setting) -> Iterator[Row]:
     Lexicon.from_entries(entries[:10]).match(sentences[:2])
     lexicon = Lexicon.from_entries(entries)
     raw = lexicon.to_bytes()
-    plain = dict(reversed(entries))  # of several categories of a phrase the first counts
+    plain = dict(reversed(entries))  # the first category of a phrase counts
     for tokens in sentences[:300]:
         if lexicon.categories_of(tokens) != categories_reference(plain, tokens):
             raise Disagreement(f"matches differ in {tokens}; nothing was timed")
@@ -91,7 +91,7 @@ def made_up(n_entries: int, n_tokens: int, seed: int = 0) -> tuple[Entries, list
 
 
 def categories_reference(categories: dict[str, str], tokens: Sequence[str]) -> Found:
-    """Return the category of every token, by looking every phrase up: that of the longest phrase over it, the first.
+    """Return the category of every token by looking up all phrases: the longest one that covers it, the leftmost first.
 
     Examples
     --------

@@ -1,10 +1,10 @@
-"""A training iteration beside what the machine could do at best: bytes that must move, over the bandwidth measured.
+"""A training iteration beside its lower bound on this machine: the bytes that must move, divided by the bandwidth.
 
 The bandwidth is that of a plain loop over arrays far larger than the caches: reading one (sum), and reading two to
-write a third (triad), on as many threads as training has. What must move in an iteration is counted as if every number
-were read once for each use that no cache can keep: the ids of features twice (scores and gradient), the places of
-weights twice, weights once, the gradient once; and for the direction of L-BFGS every remembered step twice. Features
-that share their weights, and sums that are made once for many words, may bring an iteration below that.
+write a third (triad), on as many threads as training has. The bytes of an iteration are counted as if every number were
+read from memory for each use that no cache can serve: the ids of features twice (scores and gradient), the indices of
+weights twice, weights once, the gradient once; and every step in the history of L-BFGS twice. An iteration can be
+faster than that, because duplicate features share weights and many words share sums.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ARRAY_BYTES = 1 << 28
 
 
 def run(setting: Setting) -> Iterator[Row]:
-    """Yield the bandwidth and, for two structures, the share of it that an iteration reaches."""
+    """Yield the bandwidth and, for two structures, the share of it that an iteration achieves."""
     rower = setting.rower("limit", "gigabytes a second")
     rounds = setting.pick(2, 7)
     size = ARRAY_BYTES // setting.pick(16, 1) // 8
@@ -54,7 +54,7 @@ def run(setting: Setting) -> Iterator[Row]:
 
 
 def bytes_of_iteration(made: Problem) -> int:
-    """Return how many bytes an iteration must move with one evaluation, as this module counts them."""
+    """Return the bytes that an iteration with one evaluation must move, as this module counts them."""
     features, parameters = made.features, made.parameters
     ids = 2 * (features.feature.nbytes + features.first_feature.nbytes)
     places = 2 * (parameters.first_pair.nbytes + parameters.pair_label.nbytes)
@@ -81,7 +81,7 @@ def triad_kernel(one, other, factor, result):  # type: ignore[no-untyped-def]
 
 
 def measure_bandwidth(size: int, threads: int, rounds: int) -> dict[str, Figure]:
-    """Return gigabytes a second of reading and of the triad, over arrays of so many numbers."""
+    """Return the gigabytes per second of the sum and the triad, over arrays of the given size."""
     one, other, result = np.ones(size), np.ones(size), np.zeros(size)
     bounds = np.linspace(0, size, threads + 1).astype(int)
     slices = [slice(begin, end) for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)]

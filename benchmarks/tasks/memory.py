@@ -1,8 +1,8 @@
-"""Peak memory of training and of predicting, each in a process of its own.
+"""Peak memory of training and prediction, each in a separate process.
 
-What a process had after importing, and after the same work on a handful of sentences, is taken off; the corpus, its
-features and everything that training makes of them count. CRFsuite is given its feature strings sentence by sentence,
-so that it holds nothing but its own.
+The memory after importing, and after the same work on a few sentences, is subtracted. The corpus, its features and
+everything that training makes from them count. CRFsuite gets its feature strings sentence by sentence, so that only its
+own memory counts.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MEGABYTE = 1e6
 
 
 def run(setting: Setting) -> Iterator[Row]:
-    """Yield rows for training and one for predicting."""
+    """Yield rows for training and one for prediction."""
     rower = setting.rower("memory", "megabytes")
     rounds = setting.pick(1, 2)
     with tempfile.TemporaryDirectory() as folder:

@@ -1,9 +1,9 @@
 """From raw text to mentions: tokens a second, ours beside sklearn-crfsuite with features as Python dictionaries.
 
 Both split the text in the same way, have the same features and the same weights (those that sklearn-crfsuite learned),
-and must find the same mentions in the same sentences before anything is timed. Ours also says how probable every
-mention is: exactly, but for what the chain reads from bodies and heads. ``shared`` has other weights and finds other
-mentions. The last rows are about ``shared``, beside our own chain.
+and must find the same mentions in the same sentences before anything is timed. Ours also computes the probability of
+every mention: exactly, except where the chain combines bodies and heads. ``shared`` has other weights and finds other
+mentions. The last rows compare ``shared`` with our own chain.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from hyperspan.scoring import LinearScorer
 from hyperspan.text import split_document
 
 TRAINING_TOKENS = 150_000
-"""How many tokens the models are trained on, at the most."""
+"""The maximum number of training tokens."""
 
 TOLERATED = 1e-3
-"""In which share of sentences mentions may differ: CRFsuite tells its weights only to six digits."""
+"""The share of sentences in which mentions may differ: CRFsuite prints its weights with six digits only."""
 
 PEER = "sklearn-crfsuite, dictionaries, 1 thread"
 
 
 def run(setting: Setting) -> Iterator[Row]:
-    """Yield a row for each way to find mentions."""
+    """Yield a row for each structure and decoder."""
     data = setting.data
     rower = setting.rower("prediction", "tokens a second")
     texts = data.texts(setting.pick(2_000, 150_000))
@@ -151,7 +151,7 @@ class Rival:
 
 
 def check_same_mentions(chain: Recognizer, rival: Rival, texts: Sequence[Document]) -> float:
-    """Stop if the two find different mentions; return in which share of sentences they do.
+    """Return the share of sentences in which the two find different mentions.
 
     Raises
     ------

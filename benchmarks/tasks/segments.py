@@ -1,7 +1,7 @@
-"""``segments`` beside ``shared``: an evaluation of the objective, prediction, and the memory of both, by token.
+"""``segments`` beside ``shared``: an evaluation of the objective, prediction, and the memory of training, per token.
 
-All mentions of the commonest type, the default templates, one thread and its processor time. Memory is the most that
-arrays and objects take while the features, the weights' places and one evaluation are made.
+Only mentions of the most frequent type count; the templates are the default ones. Times are CPU times of one thread.
+Memory is the peak of arrays and objects during feature extraction, the indexing of weights and one evaluation.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NAMES = ("shared", "segments")
 
 
 def run(setting: Setting) -> Iterator[Row]:
-    """Yield a row for evaluations, one for each decoder of predictions, and one for memory."""
+    """Yield a row for evaluations, one for prediction with each decoder, and one for memory."""
     data = setting.data
     sentences = [sentence for sentence in as_one_type(data.sentences, keep=data.commonest_type) if len(sentence)]
     n_tokens, rounds = sum(map(len, sentences)), setting.pick(2, 7)
@@ -69,7 +69,7 @@ def _finder(recognizer: Recognizer, decode: str, sentences: Sequence[Sentence]) 
 
 
 def _in_turns(work: dict[str, Callable[[], object]], rounds: int) -> dict[str, Figure]:
-    """Return the processor time of each, one after another in every round; the first does not count."""
+    """Return the CPU time of each, in alternating rounds; the first round is a warm-up."""
     seconds: dict[str, list[float]] = {name: [] for name in work}
     for turn in range(rounds + 1):
         for name, do in work.items():

@@ -1,7 +1,7 @@
-"""The same texts under Spark in local mode, with one and two executors, beside ``--workers``: tokens a second.
+"""The same texts under Spark in local mode, with one and two executors, beside ``--workers``: tokens per second.
 
-All find the same mentions, and use one thread a process. Starting Spark and loading the model are not timed. The last
-row is about loss: notes with bad ones planted among them, of which every one must come back, the bad ones as errors.
+All find the same mentions, and use one thread per process. Starting Spark and loading the model are not timed. The last
+row checks that nothing is lost: among many notes some are invalid, and each must come back, invalid ones as errors.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from hyperspan.text import split_document
 
 TRAINING_TOKENS = 50_000
 LONGEST = 100_000
-"""Characters; what is planted as too long has more."""
+"""The maximum number of characters in a note; notes that are meant to be too long have more."""
 
 BAD_EVERY = 500
-"""Of so many notes one has no text, and one is too long."""
+"""One in this many notes has no text, and one is too long."""
 
 ROOT = Path(__file__).parents[2]
 
@@ -72,7 +72,7 @@ def run(setting: Setting) -> Iterator[Row]:
 
 
 def _loss(setting: Setting, folder: str, model: Path) -> Row:
-    """Return how fast many short notes go through, and check that none is lost."""
+    """Return the speed for many short notes, and check that none is lost."""
     n_notes = setting.pick(1_000, 100_000)
     setting.say(f"{n_notes:,} notes with bad ones among them")
     notes = planted(setting.data.texts(setting.pick(2_000, 100_000)), n_notes)
@@ -87,7 +87,7 @@ def _loss(setting: Setting, folder: str, model: Path) -> Row:
 
 
 def planted(texts: Sequence[Document], n_notes: int) -> list[tuple[str, str | None]]:
-    """Return notes of a sentence each, with some that have no text and some that are too long.
+    """Return notes of one sentence each, with some that have no text and some that are too long.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def _under_spark(
 
 
 def _absent() -> str:
-    """Say what is missing for Spark to run, if anything is."""
+    """Return what is missing to run Spark, if anything."""
     try:
         import pyarrow  # noqa: F401
         import pyspark  # noqa: F401

@@ -1,7 +1,7 @@
-"""The command line from its start, a process of its own every time: with compiled code in the cache, and without.
+"""The start-up of the command line, in a new process every time: with and without compiled code in the cache.
 
-The first rows have the cache of this checkout, which is warm. For the others each round starts with an empty cache: the
-first run of a command is cold, the second one warm. The last rows are the difference: what a user waits once, after
+The first rows use the cache of this checkout, which is warm. For the others, each round starts with an empty cache: the
+first run of a command is cold, the second one warm. The last rows are the difference: how long a user waits once, after
 installing.
 """
 
@@ -21,10 +21,10 @@ from hyperspan.recognizer import Recognizer
 
 TRAINING_TOKENS = 20_000
 FIRST_TOKENS = 2_000
-"""How many tokens the model is trained on, and how many the first training of a user."""
+"""The training tokens of the model, and of a user's first training."""
 
 COMPILING = {"predict": 15.0, "train": 25.0}
-"""How many seconds the first run of a command may take beyond the others, on two cores."""
+"""The seconds that the first run of a command may take in addition to later ones, on two cores."""
 
 NAMES = {"predict": "first predict, one sentence", "train": "first train, a small corpus"}
 
@@ -65,7 +65,7 @@ def run(setting: Setting) -> Iterator[Row]:
 
 
 def first_rows(rower: Rower, rounds: Starts) -> Iterator[Row]:
-    """Yield the rows of first runs: cold, warm, and what compiling takes."""
+    """Yield the rows of first runs: cold, warm, and compiling."""
     for command, name in NAMES.items():
         cold = [found[command]["cold"] for found in rounds]
         warm = [found[command]["warm"] for found in rounds]

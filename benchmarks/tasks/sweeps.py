@@ -1,16 +1,16 @@
-"""What inference costs, in nanoseconds per word and type on one thread, beside torch-struct and CRFsuite for the chain.
+"""The cost of inference in nanoseconds per word and type on one thread; for the chain beside torch-struct and CRFsuite.
 
 | row | what is timed |
 | --- | --- |
 | `log_partition` | the log partition function: forward only |
-| `marginals` | the log partition function and the marginal of every edge, which training asks for |
+| `marginals` | the log partition function and the marginal of every edge, as in training |
 | `best` | the best structure: Viterbi |
-| `probable` | all mentions above a threshold, with their probabilities, which prediction asks for |
+| `probable` | all mentions above a threshold, with their probabilities, as in prediction |
 
-Each is a method of the batched distribution, called as training and prediction call it, on batches of as many words.
-The scores are those of a model with one type, trained for a few iterations; words are dealt out in sentences of equal
-length, which torch-struct needs. First the partition functions must be those of the plain references, and the peers'
-must be ours. Times are those of the thread at work, so that a busy machine disturbs less.
+Each is a method of the batched distribution, called as training and prediction call it, on batches of the same size.
+The scores come from a model with one type, trained for a few iterations. All sentences have the same length, which
+torch-struct needs. First our partition functions are compared with the plain references, and the peers' with ours.
+Times are CPU times of one thread, which a busy machine disturbs less.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ STRUCTURES = {
 QUANTITIES = ("log_partition", "marginals", "best", "probable")
 
 LENGTH = 25
-"""The words of a sentence: about what clinical and news text have."""
+"""The number of words in a sentence: about as many as in clinical and news text."""
 
 AIMS = {"shared, K=3: marginals": Aim("ours", "at most", 1000.0)}
-"""Nanoseconds per word and type."""
+"""In nanoseconds per word and type."""
 
 TORCH_STRUCT = "torch-struct, 1 thread"
 CRFSUITE = "CRFsuite, 1 thread"
@@ -92,7 +92,7 @@ def run(setting: Setting) -> Iterator[Row]:
 def scored(
     short: str, max_components: int, sentences: Sequence[Sentence], iterations: int
 ) -> tuple[Structure, list[ScoreBatch]]:
-    """Train a model; return its structure and its scores of the same words, in batches as large as prediction's."""
+    """Train a model; return its structure and its scores of the same words, in batches as large as in prediction."""
     recognizer = Recognizer(
         structure=short, max_components=max_components, features=templates(), max_iterations=iterations, n_threads=1
     ).fit(sentences)
@@ -103,18 +103,18 @@ def scored(
 
 
 def ask(made: Structure, batches: Sequence[ScoreBatch], quantity: str) -> None:
-    """Ask the distribution over each batch for something."""
+    """Call a method of the distribution over each batch."""
     for batch in batches:
         getattr(distribution(made, batch), quantity)()
 
 
 def peers_of(made: Structure, batches: Sequence[ScoreBatch]) -> tuple[dict[str, dict[str, Work]], list[ScoreBatch]]:
-    """Return what the peers that are installed do with a chain, and the batches with the transitions that all have.
+    """Return the quantities of the installed peers for a chain, and the batches with the transitions that all share.
 
     Raises
     ------
     Disagreement
-        If they do not get what we get.
+        If their results differ from ours.
     """
     peers: dict[str, TorchStruct | CrfsuiteChain] = {}
     batches = list(batches)
@@ -133,7 +133,7 @@ def peers_of(made: Structure, batches: Sequence[ScoreBatch]) -> tuple[dict[str, 
 
 
 def check_references(seed: int = 0) -> None:
-    """Stop if the partition functions are not those of the plain references.
+    """Raise an error if the partition functions differ from the plain references.
 
     Raises
     ------

@@ -1,8 +1,8 @@
-"""Whole training of a chain to the same objective, ours and CRFsuite's.
+"""The training of a chain to the same objective, ours and CRFsuite's.
 
-Both search from zero until they stop by themselves or reach a number of iterations. The goal is the worse of the two
-objectives reached; what counts is the time until each is there. Ours begins with sentences: features, gold, weights.
-CRFsuite's begins with feature strings that are already made, which take longer than all of ours (see ``features``).
+Both train from zero until they converge or reach the maximum number of iterations. The goal is the worse of the two
+final objectives, and the time is that until each reaches it. Our time starts with sentences: features, gold, weights.
+CRFsuite's starts with ready feature strings, whose making takes longer than our whole training (see ``features``).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def run(setting: Setting) -> Iterator[Row]:
 
 
 def time_to(done: Done, goal: float) -> tuple[float, int]:
-    """Return when an objective was reached, and at which iteration, counted from 1.
+    """Return the time at which an objective was reached, and the iteration, counted from 1.
 
     Examples
     --------
