@@ -1,4 +1,4 @@
-"""What the site has beyond the pages in this folder: the files that stand at the root of the project."""
+"""What the site has beyond the pages in this folder: the files at the root of the project, and the order of search."""
 
 from __future__ import annotations
 
@@ -10,6 +10,16 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT_PAGES = {"CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md", "CHANGELOG.md": "changelog.md"}
+LINKS_TO_SOURCE = re.compile(r"\[([^\]]+)\]\((?:\.\./)+(?:benchmarks|examples|requirements|src|tests)/[^)]*\)")
+"""Links to files that only a checkout has: on the site their text stays."""
+
+SOURCE_BELOW = re.compile(r"^<!-- source: (\S+\.py) -->$", re.MULTILINE)
+"""Where a page on the site shows a file that only a checkout has."""
+
+CODE_IN_TABLE = re.compile(r"(?<=[ (])`[^`\n]*\\\|[^`\n]*`(?=.*\|$)", re.MULTILINE)
+"""Code in a row of a table with a bar: GitHub wants it escaped, MkDocs shows the backslash."""
+
+SEARCH_BOOSTS = {"howto/": 4, "get-started.md": 2, "api/": 0.5, "cli.md": 0.5, "changelog.md": 0.5}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -22,8 +32,14 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Lead links to files at the root to the pages made of them."""
+    """Lead links to the pages made of files at the root, show source files, and let search prefer answers."""
+    for folder, boost in SEARCH_BOOSTS.items():
+        if page.file.src_uri.startswith(folder):
+            page.meta.setdefault("search", {})["boost"] = boost
     here = page.file.src_uri.count("/") * "../"
     for source, target in ROOT_PAGES.items():
         markdown = re.sub(rf"\]\((?:\.\./)*{re.escape(source)}(#[^)]*)?\)", rf"]({here}{target}\1)", markdown)
-    return markdown
+    root = Path(config.config_file_path).parent
+    markdown = SOURCE_BELOW.sub(lambda found: f"```python\n{(root / found[1]).read_text('utf-8')}```", markdown)
+    markdown = CODE_IN_TABLE.sub(lambda found: found[0].replace("\\|", "|"), markdown)
+    return LINKS_TO_SOURCE.sub(r"\1", markdown)
