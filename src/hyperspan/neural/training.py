@@ -208,8 +208,9 @@ class Learner:
             record["stopped"] = progress.stopped
         progress.records.append(record)
         progress.seconds = time.perf_counter() - clock
-        yield self._record(progress, len(batches), is_complete=True)
-        progress.loss = 0.0
+        complete = self._record(progress, len(batches), is_complete=True)
+        progress.loss = 0.0  # before the record is out: training may be stopped there, and saved
+        yield complete
 
     def _record(self, progress: Progress, n_steps: int, *, is_complete: bool = False) -> EpochRecord:
         done = progress.epoch * n_steps + progress.step

@@ -99,7 +99,7 @@ def test_training_is_the_same_for_the_same_seed(encoder, some):
     assert not same(first, other)
 
 
-@pytest.mark.parametrize("stop_at", [1, 5, 7, 9])
+@pytest.mark.parametrize("stop_at", [1, 4, 5, 7, 8, 9])
 def test_stopped_and_resumed_training_ends_as_if_never_stopped(stop_at, encoder, some, tmp_path):
     train, dev, options = some[:24], some[24:40], QUICK | {"encoder": encoder, "epochs": 3, "rescore": "on"}
     whole = Recognizer(**options).fit(train, dev=dev)
