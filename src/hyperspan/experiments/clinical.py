@@ -9,6 +9,7 @@ the UMLS table MRSTY maps concept codes to them. N is for mentions without a cod
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -20,7 +21,7 @@ from hyperspan.corpora.sidecars import TEXT_SUFFIXES, Folders, find_sidecar, is_
 from hyperspan.corpora.splitting import assign_splits
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import CorpusError, FormatError, UsageError
-from hyperspan.mentions import Sentence
+from hyperspan.mentions import Sentence, Unit
 from hyperspan.text import as_sentences
 
 ROOTS = ("A", "B")
@@ -30,6 +31,16 @@ TRAIN_SHARE = 80.0
 """The percentage of the training documents that SMALL trains on."""
 
 _FOLDERS = ("train", "dev", "test")
+
+_DISORDER = "disorder"
+"""What the types of Task 1 have in their names; Task 2 of 2013 annotates abbreviations in the same reports."""
+
+LEFT_OUT = ("no-disorder", "other-task")
+"""The kinds of notes about annotations that are none of Task 1."""
+
+_TASK_2 = re.compile(r"task[ _-]*2(?![0-9])", re.IGNORECASE)
+
+_ARCHIVES = (".zip", ".bz2", ".gz", ".tar", ".tgz", ".7z")
 
 _EXPECTED = (
     "pipe files (.pipe, .pipe.txt, or .txt such as Task1Gold_SN2012/Gold_SN2012/NAME.txt) or Knowtator XML "
@@ -44,7 +55,8 @@ def read_release(
 
     Releases are read in their original layout: annotations and reports may be in different folders, training data in
     Knowtator XML and test data in pipe files. Annotations without a report, and reports without annotations, are
-    reported to ``diagnostics``.
+    reported to ``diagnostics``, and so are second annotations of a report. Only disorders are read, not the
+    abbreviations of Task 2.
 
     Raises
     ------
@@ -55,18 +67,28 @@ def read_release(
         raise UsageError(f"{folder} is a file; expected the folder of a release, with annotations and reports in it")
     items: dict[str, dict[str, Item]] = {name: {} for name in (*_FOLDERS, "")}
     formats: dict[str, Format] = {}
-    for found, item in _annotations(folder, format):
-        split = split_of(item)
-        if formats.setdefault(split, found) is found or not split:  # use the first format that has the split
-            items[split].setdefault(_report_name(item.path), replace(item, split=split))
+    for found, item in _annotations(folder, format, diagnostics):
+        split, report = split_of(item), _report_name(item.path)
+        if split and formats.setdefault(split, found) is not found:  # use the first format that has the split
+            continue
+        if split and report in items[split]:
+            _report_second(items[split][report], item, diagnostics)
+        items[split][report] = replace(item, split=split)  # of Gold_SN2011 and Gold_SN2012, the later
+    for name in _FOLDERS:
+        if items[name] and name not in wanted:
+            raise UsageError(
+                f"{folder} has annotations for the split {name!r}, but the release of ShARe/CLEF 2013 has only "
+                f"{' and '.join(wanted)}; the first: {next(iter(items[name].values())).path}. Name the folder of that "
+                "release alone, and give SemEval-2014 with --semeval2014"
+            )
     placed = {report for split in _FOLDERS for report in items[split]}
     without_split = {report: item for report, item in items.pop("").items() if report not in placed}
     splits: dict[str, tuple[Sentence, ...]] = {}
     texts = _text_files(folder)
     for name in wanted:
         reports = _reports_without_annotations(folder, texts, name, items[name])
-        units = (unit for item in items[name].values() for unit in stream_item(item, formats[name], diagnostics))
-        splits[name] = tuple(as_sentences(units, diagnostics))
+        units = [unit for item in items[name].values() for unit in stream_item(item, formats[name], diagnostics)]
+        splits[name] = tuple(as_sentences(_of_disorders(units, diagnostics), diagnostics))
         if not splits[name]:
             what = _missing(folder, name, items[name], reports, without_split)
             raise UsageError(f"{folder} has nothing for the split {name!r}; {what}")
@@ -84,6 +106,39 @@ def read_release(
     return splits
 
 
+def _report_second(one: Item, other: Item, diagnostics: Diagnostics) -> None:
+    diagnostics.report(
+        "second-annotations",
+        f"these annotations are not read: {other.path} is about the same report, and comes later by name",
+        path=str(one.path),
+    )
+
+
+def _of_disorders(units: Sequence[Unit], diagnostics: Diagnostics) -> Iterator[Unit]:
+    """Yield the documents of a split with their disorders only; with everything if no type is named so."""
+    if not any(_is_disorder(mention.type) for unit in units for mention in unit.mentions):
+        yield from units
+        return
+    for unit in units:
+        for mention in unit.mentions:
+            if not _is_disorder(mention.type):
+                diagnostics.note(
+                    "no-disorder",
+                    f"the mention {quoted(unit.text_of(mention))} has the type {quoted(mention.type)}; only disorders "
+                    "are read, which Task 1 is about",
+                    path=unit.place or unit.doc,
+                )
+        yield replace(
+            unit,
+            mentions=tuple(mention for mention in unit.mentions if _is_disorder(mention.type)),
+            lost=tuple(lost for lost in unit.lost if not lost.type or _is_disorder(lost.type)),
+        )
+
+
+def _is_disorder(type: str) -> bool:
+    return _DISORDER in type.lower()
+
+
 def _reports_without_annotations(
     folder: Path, texts: Iterable[Path], split: str, annotated: Collection[str]
 ) -> list[Path]:
@@ -91,7 +146,8 @@ def _reports_without_annotations(
     return [
         path
         for path in texts
-        if split_of_folders(path.relative_to(folder).parts[:-1]) == split
+        if split_of_folders(folders := path.relative_to(folder).parts[:-1]) == split
+        and not _is_of_task_2(folders)
         and stem_of(path.name) not in annotated
         and not is_pipe_file(path)
     ]
@@ -101,7 +157,7 @@ def _text_files(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*") if path.suffix.lower() in TEXT_SUFFIXES and path.is_file())
 
 
-def _annotations(folder: Path, format: str | None) -> Iterator[tuple[Format, Item]]:
+def _annotations(folder: Path, format: str | None, diagnostics: Diagnostics) -> Iterator[tuple[Format, Item]]:
     """Yield the files of annotations: pipe files before Knowtator XML, because the official scores use pipe files."""
     any_found = False
     for name in ("semeval", "knowtator") if format is None else (format,):
@@ -112,10 +168,29 @@ def _annotations(folder: Path, format: str | None) -> Iterator[tuple[Format, Ite
                 raise
             continue
         for item in items:
+            if _is_of_task_2(item.path.relative_to(folder).parts[:-1]):
+                diagnostics.note(
+                    "other-task",
+                    "these annotations are in a folder of Task 2, so they are not read; only disorders are, which "
+                    "Task 1 is about",
+                    path=str(item.path),
+                )
+                continue
             any_found = True
             yield found, item
     if not any_found:
         raise UsageError(f"{folder} has no annotations; {_texts_seen(folder)}. Expected {_EXPECTED}")
+
+
+def _is_of_task_2(folders: Sequence[str]) -> bool:
+    """Return whether a folder is about abbreviations.
+
+    Examples
+    --------
+    >>> _is_of_task_2(["Task2TrainSetGOLD"]), _is_of_task_2(["Task1Gold_SN2012"]), _is_of_task_2(["task 20"])
+    (True, False, False)
+    """
+    return any(_TASK_2.search(name) for name in folders)
 
 
 def split_of(item: Item) -> str:
@@ -157,18 +232,37 @@ def _missing(
         )
     if items or without_split:
         name, first = next(iter((items or without_split).items()))
-        return (
+        what = (
             f"there are annotations of {len(items or without_split):,} reports in "
-            f"{first.path.parent.relative_to(folder)}, but not their texts; expected {name}.txt in a folder such as "
-            f"Task1{split.title()}SetCorpus/ALLREPORTS"
+            f"{first.path.parent.relative_to(folder)}"
+        )
+        if items:
+            return f"{what}, but not their texts; expected {name}.txt in a folder such as {_corpus_folder(split)}"
+        if texts := find_sidecar(f"{name}.txt", Folders(first.path, folder)):
+            return (
+                f"{what}, and their texts are in {texts[0].parent.resolve().relative_to(folder.resolve())}, but no "
+                f"folder above either has {split} in its name; expected folders such as {_corpus_folder(split)}"
+            )
+        return (
+            f"{what}, but not their texts, which would tell the split; expected {name}.txt in a folder such as "
+            f"{_corpus_folder('test')} or {_corpus_folder('train')}, in the folder given"
         )
     return f"expected a folder with {split} in its name, for annotations or their reports; {_texts_seen(folder)}"
+
+
+def _corpus_folder(split: str) -> str:
+    return f"Task1{split.title()}SetCorpus/ALLREPORTS"
 
 
 def _texts_seen(folder: Path) -> str:
     counts = Counter(path.parent.relative_to(folder).as_posix() for path in _text_files(folder))
     seen = ", ".join(f"{count:,} in {place}" for place, count in counts.most_common(5))
-    return f"text files seen: {seen}" if seen else "there is no text file in it either"
+    if seen:
+        return f"text files seen: {seen}"
+    packed = sorted(path.name for path in folder.rglob("*") if path.suffix.lower() in _ARCHIVES)
+    if packed:
+        return f"there is no text file in it either, but there are archives to unpack, such as {packed[0]}"
+    return "there is no text file in it either"
 
 
 def split_of_folders(folders: Sequence[str]) -> str:

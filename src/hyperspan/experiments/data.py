@@ -13,7 +13,14 @@ from hyperspan.corpora import demo
 from hyperspan.corpora.splitting import SPLITS
 from hyperspan.diagnostics import Diagnostic, Diagnostics, OnError, quoted
 from hyperspan.errors import UsageError
-from hyperspan.experiments.clinical import large_setting, read_release, read_semantic_roots, small_setting, with_roots
+from hyperspan.experiments.clinical import (
+    LEFT_OUT,
+    large_setting,
+    read_release,
+    read_semantic_roots,
+    small_setting,
+    with_roots,
+)
 from hyperspan.experiments.settings import Settings
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.text import Annotator, annotator, as_sentences
@@ -169,9 +176,9 @@ class Data:
     source : dict
         The options that were given.
     skipped : dict
-        The number of defects of each kind that were skipped while reading.
+        The number of defects of each kind that were skipped while reading, and of annotations that are no disorders.
     examples : dict
-        The first defect of each kind.
+        The first of each kind.
     annotator : dict
         The annotator that added parts of speech and lemmas.
     """
@@ -225,12 +232,16 @@ def load(source: Source, settings: Settings) -> Data:
             replace(dataset.changed(lambda sentences: with_roots(sentences, roots)), name=f"{dataset.name} with types")
             for dataset in datasets
         )
+    left_out = [kind for kind in LEFT_OUT if kind in diagnostics.notes]
     return Data(
         datasets,
         typed,
         source.as_dict(),
-        dict(sorted(diagnostics.counts.items())),
-        {defect.kind: defect for defect in reversed(diagnostics.items)},
+        dict(sorted([*diagnostics.counts.items(), *((kind, diagnostics.note_counts[kind]) for kind in left_out)])),
+        {
+            **{defect.kind: defect for defect in reversed(diagnostics.items)},
+            **{kind: diagnostics.notes[kind] for kind in left_out},
+        },
         chosen.record(),
     )
 

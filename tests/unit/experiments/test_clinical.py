@@ -98,7 +98,8 @@ def test_what_a_release_lacks_is_told(tmp_path):
     corpus.rename(elsewhere)
     message = (
         r"nothing for the split 'test'; there are annotations of 20 reports in Task1Gold_SN2012/Gold_SN2012, but not "
-        r"their texts; expected 00040-000040-\w+\.txt in a folder such as Task1TestSetCorpus/ALLREPORTS"
+        r"their texts, which would tell the split; expected 00040-000040-\w+\.txt in a folder such as "
+        r"Task1TestSetCorpus/ALLREPORTS or"
     )
     with pytest.raises(UsageError, match=message):
         load(Source(shareclef2013=root), Settings())
@@ -130,6 +131,71 @@ def test_what_a_release_lacks_is_told(tmp_path):
         load(Source(shareclef2013=tmp_path / "nowhere"), Settings())
     with pytest.raises(UsageError, match="is a file; expected the folder of a release"):
         load(Source(shareclef2013=next(corpus.rglob("*.txt"))), Settings())
+
+
+def test_annotations_whose_split_nothing_tells(tmp_path):
+    """A part of the release, folders without the names of the release, and archives that are not unpacked."""
+    root = tmp_path / "release"
+    write_shareclef2013(root)
+    message = r"annotations of 20 reports in Gold_SN2012, but not their texts, which would tell the split; expected"
+    with pytest.raises(UsageError, match=message):
+        load(Source(shareclef2013=root / "Task1Gold_SN2012"), Settings())
+    (root / "Task1TestSetCorpus100" / "ALLREPORTS").rename(root / "ALLREPORTS 2")
+    message = (
+        r"nothing for the split 'test'; there are annotations of 20 reports in Task1Gold_SN2012/Gold_SN2012, and "
+        r"their texts are in ALLREPORTS 2, but no folder above either has test in its name; expected folders such as"
+    )
+    with pytest.raises(UsageError, match=message):
+        load(Source(shareclef2013=root), Settings())
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    (packed / "Task1TestSetCorpus100.zip").touch()
+    with pytest.raises(UsageError, match=r"but there are archives to unpack, such as Task1TestSetCorpus100\.zip"):
+        load(Source(shareclef2013=packed), Settings())
+
+
+def test_the_later_release_is_not_taken_for_the_earlier(clinical):
+    """Its test documents are not those of SMALL."""
+    message = r"annotations for the split 'dev', but the release of ShARe/CLEF 2013 has only train and test; the first"
+    with pytest.raises(UsageError, match=message):
+        load(Source(shareclef2013=clinical["semeval"]), Settings())
+
+
+def test_abbreviations_are_no_disorders(tmp_path):
+    """Task 2 of the release of 2013 annotates abbreviations: in files of its own, or beside the disorders."""
+    root = tmp_path / "release"
+    splits = write_shareclef2013(root)
+    expected = load(Source(shareclef2013=root), Settings())
+    pipe = root / "Task1Gold_SN2012" / "Gold_SN2012"
+    for path in sorted(pipe.iterdir())[:3]:
+        lines = path.read_text(encoding="utf-8")
+        path.write_text(f"{lines}{path.stem}.text||Acronym_Abbreviation||C1||0||2\n", encoding="utf-8")
+    of_task_2 = root / "Task2TrainSetGOLD200pipe" / "GOLD"
+    of_task_2.mkdir(parents=True)
+    for document in splits["train"]:
+        line = f"{document.doc}.txt||Acronym_Abbreviation||C1||0||2\n"
+        (of_task_2 / f"{document.doc}.pipe.txt").write_text(line, encoding="utf-8")
+    data = load(Source(shareclef2013=root), Settings())
+    assert data.largest.splits == expected.largest.splits
+    assert data.largest.types == ("Disease_Disorder",)
+    assert data.skipped == {**expected.skipped, "no-disorder": 3, "other-task": len(splits["train"])}
+    assert "has the type 'Acronym_Abbreviation'; only disorders are read" in data.examples["no-disorder"].message
+    assert "in a folder of Task 2" in data.examples["other-task"].message
+
+
+def test_of_two_annotations_of_a_report_the_later_is_read(tmp_path):
+    """The release has the gold annotations of two years; nothing is left out silently."""
+    root = tmp_path / "release"
+    write_shareclef2013(root)
+    expected = load(Source(shareclef2013=root), Settings())
+    earlier = root / "Task1Gold_SN2011" / "Gold_SN2011"
+    earlier.mkdir(parents=True)
+    for path in sorted((root / "Task1Gold_SN2012" / "Gold_SN2012").iterdir())[:3]:
+        (earlier / path.name).write_text(f"{path.stem}.txt||Disease_Disorder||C1||0||2\n", encoding="utf-8")
+    data = load(Source(shareclef2013=root), Settings())
+    assert data.largest.splits == expected.largest.splits
+    assert data.skipped["second-annotations"] == 3
+    assert "Gold_SN2011" in str(data.examples["second-annotations"].path)
 
 
 @pytest.mark.parametrize(
