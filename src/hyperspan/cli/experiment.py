@@ -238,7 +238,7 @@ def run_all(
 
 def print_verdicts(documents: list[dict[str, Any]]) -> None:
     """Print the verdicts on the conclusions of all experiments."""
-    texts = {True: "hold", False: "do not hold here", None: "are undecided"}
+    texts = {True: "hold", False: "do not hold here", None: "undecided"}
     verdicts = [conclusion["holds"] for document in documents for conclusion in document["conclusions"]]
     counts = ", ".join(f"{verdicts.count(verdict)} {text}" for verdict, text in texts.items())
     typer.echo(f"{len(verdicts)} conclusions in {len(documents)} experiments: {counts}")

@@ -55,6 +55,9 @@ def run(run: Run) -> Result:
             for has_apart in different_types(sentences):
                 pairs[has_apart] += 1
     is_papers = any(dataset.paper for dataset in run.data.datasets)
+    has_types = bool(run.data.typed) or not is_papers
+    if not has_types:
+        rows = [{**row, "different_types": None} for row in rows]
     values = (
         Column("sentences", "sentences"),
         Column("parts_1", "1 part"),
@@ -73,6 +76,7 @@ def run(run: Run) -> Result:
         "'overlaps' are pairs of mentions that share a word. 'not read' are mentions that were skipped in reading: "
         "they are in no other column, but count as missed in every score.",
         f"Defects skipped while reading: {_skipped(run.data)}.",
+        *(() if has_types else ("Overlaps of different types need --mrsty MRSTY.RRF, which tells the types.",)),
     )
     return Result(columns, table, published(), tuple(conclusions(rows, pairs)), notes)
 

@@ -129,6 +129,12 @@ def test_data_stats_of_the_clinical_data_stands_beside_the_published(clinical):
     assert any(row["different_types"] for row in rows)
 
 
+def test_overlaps_of_types_that_are_not_known_are_not_compared(clinical):
+    result = data_stats.run(Run(load(Source(shareclef2013=clinical["shareclef"]), Settings()), Settings()))
+    assert {row["different_types"] for row in result.rows} == {None}
+    assert result.notes[-1] == "Overlaps of different types need --mrsty MRSTY.RRF, which tells the types."
+
+
 def test_what_data_stats_concludes():
     sentences = (Sentence(["a", "b", "c", "d"], [APART, WHOLE]),)
     rows = [{"split": "Train", "subset": subset, **data_stats.counts(sentences)} for subset in ("all", "discontiguous")]
@@ -158,6 +164,16 @@ def test_ambiguity_is_the_round_trip_of_train_and_dev(documents, demo_data):
             row = at["all", structure, decoder]
             assert row["precision_error"] == pytest.approx(100 * errors.precision_error, abs=0.001)
             assert (row["predicted"], row["gold"]) == (errors.predicted, errors.gold)
+
+
+def test_ambiguity_of_small_is_of_the_documents_of_the_paper(clinical):
+    """Train and dev of LARGE are all documents of SMALL; its own train and dev would be only train of LARGE."""
+    results = []
+    for source in (Source(shareclef2013=clinical["shareclef"]), Source(semeval2014=clinical["semeval"])):
+        results.append(ambiguity.run(Run(load(source, Settings()), Settings())))
+    assert results[0].rows == results[1].rows
+    assert results[0].notes[0].startswith("On train and dev and test of SMALL: the documents of train and dev of LARGE")
+    assert results[1].notes[0].startswith("On train and dev of LARGE. ")
 
 
 def test_without_errors_ambiguity_cannot_tell():
@@ -225,6 +241,8 @@ def test_what_main_concludes():
     verdicts = {one.claim: one.holds for one in worse}
     assert verdicts["For the hypergraphs it hardly matters which decoder is used (over encodings)"] is False
     assert verdicts["'all' costs the chain precision"] is True
+    nothing = {one.claim: one for one in main.conclusions(rows(lambda structure, training, decoder: 0.0))}
+    assert nothing["For the hypergraphs it hardly matters which decoder is used (over encodings)"].holds is None
 
 
 def test_regularisation_takes_what_main_chose(documents):
@@ -276,6 +294,10 @@ def test_multi_type_with_semantic_types_takes_the_penalty_of_main(clinical, monk
     assert [row["type"] for row in result.rows[:4]] == ["A", "B", "N", "Total"]
     assert [row["paper_f1"] for row in result.rows[:4]] == [64.4, 40.5, 47.0, 49.3]
     assert result.conclusions[0].holds is True
+    small = load(Source(shareclef2013=clinical["shareclef"], mrsty=clinical["mrsty"]), settings)
+    result = multi_type.run(Run(small, settings))
+    assert {row["paper_f1"] for row in result.rows} == {None}
+    assert result.notes[-1] == "The published numbers are for LARGE, so none are shown; give --semeval2014 for it."
 
 
 def test_multi_type_needs_several_types(clinical):
