@@ -420,8 +420,9 @@ class _Trees:
 
         def expand(node: _Node, said: None) -> Iterable[tuple[int, None]]:
             chance = alive[node.word, n_levels + node.level if node.is_turn else node.level]
-            own = np.minimum(probs[node.word, self._labels(node)] * chance, 1.0)
-            first = own * np.concatenate([[1.0], np.cumprod(1.0 - own)[:-1]])  # this child, and none before it
+            given = probs[node.word, self._labels(node)]  # that there is a child
+            own = np.minimum(given * chance, 1.0)  # all 0 if the chance underflows: there is exactly one child then
+            first = given * np.concatenate([[1.0], np.cumprod(1.0 - own)[:-1]])  # this child, and none before it
             total = np.cumsum(first)
             place = min(int(np.searchsorted(total, rng.random() * total[-1], side="right")), len(own) - 1)
             is_there = rng.random(len(own)) < own

@@ -182,6 +182,21 @@ def test_samples_are_as_frequent_as_they_are_probable(made, n_words: int) -> Non
         assert sample.score == pytest.approx(sum(scores[edge] for edge in sample.edges))
 
 
+@pytest.mark.parametrize("depth", [5.0, 900.0, 1e4])
+def test_samples_are_right_where_a_mention_is_forced_to_go_on_although_that_is_improbable(depth: float) -> None:
+    """The first part outweighs what follows it, whose own probability underflows: it has exactly one child then."""
+    made = Segments(ONE, 2, 1, 2)
+    scores = np.full((4, made.n_labels), -np.inf)
+    scores[0, made.part_label(0, 0, 1)] = 2.0 * depth + 20.0
+    for gap, weight in ((1, 0.25), (2, 0.75)):
+        scores[0, made.gap_label(0, 0, gap)] = math.log(weight) - depth
+        scores[1 + gap, made.part_label(0, 1, 1)] = -depth
+    (samples,) = single(made, scores).sample(2_000, seed=1)
+    assert all(sample.mentions for sample in samples)
+    drawn = [mention.parts[1][0] for sample in samples for mention in sample.mentions]
+    assert drawn.count(2) / len(drawn) == pytest.approx(0.25, abs=0.03)
+
+
 def test_gradient_is_the_finite_difference() -> None:
     made, rng = Segments(TWO, 3, 3, 3), np.random.default_rng(7)
     mentions = [Mention("Finding", parts) for parts in ([(0, 2), (3, 4)], [(0, 2), (3, 4), (5, 6)], [(1, 2), (3, 4)])]
@@ -258,6 +273,17 @@ def test_the_search_for_probable_mentions_is_bounded_and_says_so(monkeypatch) ->
     made = Segments(ONE, 3, 5, 5)
     (decoded,) = single(made, np.zeros((30, made.n_labels))).probable(1e-6)
     assert decoded.truncated
+
+
+@pytest.mark.parametrize("most_steps", range(6, 40))
+def test_a_search_says_that_it_was_cut_wherever_that_happens(monkeypatch, most_steps: int) -> None:
+    made = Segments(ONE, 2, 1, 5)
+    found = single(made, np.zeros((4, made.n_labels)))
+    (whole,) = found.probable(0.01)
+    monkeypatch.setattr(over_segments, "MOST_STEPS", most_steps)
+    (decoded,) = found.probable(0.01)
+    assert not whole.truncated
+    assert decoded.truncated == (len(decoded.mentions) < len(whole.mentions))
 
 
 def test_mentions_that_cannot_be_written_have_no_probability() -> None:

@@ -372,8 +372,11 @@ def probable_segments_kernel(table, probs, alive, first_word, threshold, most_st
     for sentence in range(first_word.shape[0] - 1):
         begin, n_words, n_steps = first_word[sentence], first_word[sentence + 1] - first_word[sentence], 0
         for start in range(n_words):
-            if alive[begin + start, 0] < threshold or n_steps > most_steps:
+            if alive[begin + start, 0] < threshold:
                 continue
+            if n_steps > most_steps:
+                was_cut[sentence] = True
+                break
             node_level[0], node_word[0], node_prob[0] = 0, start, alive[begin + start, 0]
             n_waiting = 1
             while n_waiting:
