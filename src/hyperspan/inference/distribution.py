@@ -145,7 +145,7 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
     def read(self, outcome: Outcome, reading: Reading) -> Decoded:
         """Return the mentions of an outcome: those it consists of, or those that its encoding is read as."""
         if outcome.mentions is not None:
-            return Decoded(outcome.mentions, outcome.truncated)
+            return Decoded(outcome.mentions[:MOST_MENTIONS], outcome.truncated or len(outcome.mentions) > MOST_MENTIONS)
         return self.structure.decode(outcome.edges, reading)
 
     @property

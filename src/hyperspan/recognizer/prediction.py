@@ -45,7 +45,7 @@ class Prediction:
     mentions : tuple of Mention
         In order, each with its probability.
     truncated : bool
-        Whether there were more mentions, so that some are missing.
+        Whether there were more mentions, in the prediction or in an alternative, so that some are missing.
     alternatives : tuple of (float, tuple of Mention)
         The requested number of best outcomes, with their probabilities.
     """
@@ -66,7 +66,7 @@ def predict(
     for sentences_here in batches(sentences, model.batch_words, whole_documents=model.reads_documents):
         if top:
             batch = model.scorer.scores(sentences_here)
-            decoded, alternatives = decode_batch(model, batch, decoder, threshold), _alternatives(model, batch, top)
+            alternatives, decoded = _alternatives(model, batch, top, decode_batch(model, batch, decoder, threshold))
         else:
             decoded, alternatives = _decoded(model, sentences_here, decoder, threshold), [()] * len(sentences_here)
         for here, others in zip(decoded, alternatives, strict=True):
@@ -175,7 +175,9 @@ def first_looks(
             decoded = [_CUT if is_cut else _WHOLE for is_cut in truncated.tolist()]
         else:
             decoded = decode_batch(model, batch, decoder, threshold)
-        alternatives = _alternatives(model, batch, top) if top else [_NONE] * batch.n_sentences
+        alternatives = [_NONE] * batch.n_sentences
+        if top:
+            alternatives, decoded = _alternatives(model, batch, top, decoded)
         yield FirstLook(sentences_here, candidates, decoded, alternatives)
 
 
@@ -253,14 +255,18 @@ def _in_threads(model: Model, batch: ScoreBatch, work: Callable[[ScoreBatch], Fo
     return run(n_threads, lambda number: work(pieces[number]), n_threads)
 
 
-def _alternatives(model: Model, batch: ScoreBatch, top: int) -> list[tuple[Alternative, ...]]:
+def _alternatives(
+    model: Model, batch: ScoreBatch, top: int, decoded: Sequence[Decoded]
+) -> tuple[list[tuple[Alternative, ...]], list[Decoded]]:
+    """Return the best outcomes of each sentence, and what was decoded, truncated also where one of these is."""
     over = model.over(batch)
-    found = []
-    for outcomes, log_partition in zip(over.k_best(top), over.log_partition().tolist(), strict=True):
+    found, marked = [], []
+    for outcomes, log_partition, here in zip(over.k_best(top), over.log_partition().tolist(), decoded, strict=True):
         probs = [float(np.exp(min(0.0, outcome.score - log_partition))) for outcome in outcomes]
-        readings = [over.read(outcome, "enough").mentions for outcome in outcomes]
-        found.append(tuple(zip(probs, readings, strict=True)))
-    return found
+        readings = [over.read(outcome, "enough") for outcome in outcomes]
+        found.append(tuple(zip(probs, (reading.mentions for reading in readings), strict=True)))
+        marked.append(replace(here, truncated=here.truncated or any(reading.truncated for reading in readings)))
+    return found, marked
 
 
 def with_found(unit: Unit, sentences: Sequence[Sentence], found: Sequence[Prediction]) -> Unit:

@@ -268,6 +268,15 @@ def test_the_best_set_is_truncated_only_if_it_has_too_many_mentions(n_words: int
     assert decoded.truncated == found.best()[0].truncated == is_cut
 
 
+def test_an_outcome_of_several_types_is_read_as_no_more_mentions_than_the_limit() -> None:
+    made = Segments(TWO, 1, 1, 1)
+    found = single(made, np.ones((600, made.n_labels)))
+    (best,) = found.best()
+    decoded = found.read(best, "enough")
+    assert (len(best.mentions), best.truncated) == (1_200, False)
+    assert (len(decoded.mentions), decoded.truncated) == (1_000, True)
+
+
 def test_the_search_for_probable_mentions_is_bounded_and_says_so(monkeypatch) -> None:
     monkeypatch.setattr(over_segments, "MOST_STEPS", 50)
     made = Segments(ONE, 3, 5, 5)

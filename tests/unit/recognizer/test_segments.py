@@ -175,6 +175,15 @@ def test_a_gap_may_interrupt_an_entry_of_the_lexicon(tmp_path):
     assert known / (1.0 - known) > 1.1 * unknown / (1.0 - unknown)
 
 
+@pytest.mark.parametrize("rescore", ["off", "on"])
+def test_a_prediction_is_truncated_if_one_of_its_alternatives_is(monkeypatch, rescore):
+    made = Recognizer(structure="segments", n_threads=1, max_iterations=5, rescore=rescore).fit(TRAIN)
+    assert not next(made.find(TRAIN[:1], top=20)).truncated
+    monkeypatch.setattr("hyperspan.inference.segments.MOST_TREE_NODES", 1)
+    assert next(made.find(TRAIN[:1], top=20)).truncated
+    assert not next(made.find(TRAIN[:1])).truncated
+
+
 def test_very_long_sentences_are_gone_over_for_some_types_after_another(recognizer, monkeypatch):
     sentences = [*TRAIN[:4], Sentence(TRAIN[0].tokens * 30)]
     for decode in ("probable", "enough", "all"):
