@@ -163,11 +163,11 @@ class SegmentSets(BlockDistribution[Segments]):
     def _searched(
         self, search: Callable[[SegmentBlock, Numbers, Numbers, Flags, MentionRows], int], limit: int, by_parts: Numbers
     ) -> tuple[MentionRows, Flags]:
-        """Return the mentions that a search through each block finds; the most probable ones, if there are too many.
+        """Return the mentions that a search through each block finds; if there are too many, the most probable ones.
 
         A mention must be at least as probable as ``by_parts`` requires for its number of parts.
         """
-        n_sentences, first_word = self.batch.n_sentences, self.batch.first_word
+        n_sentences = self.batch.n_sentences
         was_cut, tables = np.zeros(n_sentences, dtype=np.bool_), list[MentionRows]()
         probs, alive = self._room_for_probs(), np.empty((len(self.batch.scores), self.table.n_nodes))
         messages, totals = Messages.room(self.table, self.batch.longest), np.empty(n_sentences)
@@ -178,7 +178,7 @@ class SegmentSets(BlockDistribution[Segments]):
                 rows = MentionRows.room(4 * rows.n_rows, self.structure.max_components)
             rows.block[:n_found] = number
             here = rows.chosen(np.flatnonzero(rows.prob[:n_found] >= by_parts[rows.n_parts[:n_found] - 1]))
-            tables.append(here.chosen(_most_probable_rows(here, first_word, limit + 1)))
+            tables.append(here.chosen(_most_probable_rows(here, limit + 1)))
         return joined_rows(tables), was_cut
 
     def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:
@@ -288,14 +288,18 @@ class SegmentSets(BlockDistribution[Segments]):
         )
 
 
-def _most_probable_rows(rows: MentionRows, first_word: NDArray[np.int64], most: int) -> NDArray[np.int64]:
-    """Return the indices of the most probable rows of each sentence, so that no other becomes a mention."""
-    counts = np.bincount(rows.sentence, minlength=len(first_word) - 1)
+def _most_probable_rows(rows: MentionRows, most: int) -> NDArray[np.int64]:
+    """Return the indices of the most probable rows of each sentence and number of parts.
+
+    So those of many parts, which are less probable, remain where candidates are wanted by number of parts.
+    """
     order = np.arange(rows.n_rows)
-    if counts.max(initial=0) <= most:
+    if rows.n_rows <= most or np.bincount(rows.sentence).max() <= most:
         return order
-    order = np.lexsort((order, -rows.prob, rows.sentence))
-    rank = np.arange(rows.n_rows) - np.repeat(np.cumsum(counts) - counts, counts)
+    order = np.lexsort((order, -rows.prob, rows.n_parts, rows.sentence))
+    groups = np.stack([rows.sentence, rows.n_parts])[:, order]
+    begins = np.append(True, np.any(groups[:, 1:] != groups[:, :-1], axis=0))
+    rank = np.arange(rows.n_rows) - np.maximum.accumulate(np.where(begins, np.arange(rows.n_rows), 0))
     return np.sort(order[rank < most])
 
 

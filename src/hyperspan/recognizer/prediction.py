@@ -28,6 +28,7 @@ from hyperspan.structures.decoding import MOST_MENTIONS
 from hyperspan.threads import run
 
 _WORTH_THREADS = 1_000
+_HIGHEST_SEARCHED = 0.5
 
 Alternative = tuple[float, tuple[Mention, ...]]
 Found = TypeVar("Found")
@@ -106,11 +107,12 @@ def rescored(
         which = np.flatnonzero(probs >= threshold) if decoder is None else np.arange(len(probs))
         found = look.candidates.mentions(which, probs[which])
         for here, decoded, alternatives in zip(found, look.decoded, look.alternatives, strict=True):
-            mentions = tuple(here)
-            if decoder is not None:
+            if decoder is None:
+                kept = most_probable(here, MOST_MENTIONS, decoded.truncated)
+            else:
                 by_mention = {mention: mention for mention in here}
-                mentions = tuple(by_mention.get(mention, mention) for mention in decoded.mentions)
-            yield Prediction(mentions, decoded.truncated, alternatives)
+                kept = replace(decoded, mentions=tuple(by_mention.get(each, each) for each in decoded.mentions))
+            yield Prediction(kept.mentions, kept.truncated, alternatives)
 
 
 class FirstLook(NamedTuple):
@@ -195,10 +197,11 @@ def _proposed(
     def search(piece: ScoreBatch) -> tuple[Proposed, NDArray[np.bool_]]:
         over = model.over(piece)
         rows, was_cut = over.probable_rows(proposal.lowest, MOST_MENTIONS)
-        crowded = np.bincount(rows.sentence, minlength=piece.n_sentences) > MOST_MENTIONS
-        for number in np.flatnonzero(crowded | was_cut).tolist():
-            rows, was_cut[number] = _once_more(over, rows, was_cut[number], number, max(proposal.lowest))
-        found, lost = Proposed.found(rows, over.block_types, piece.n_sentences).most_probable(proposal.most)
+        for number in np.flatnonzero(was_cut).tolist():
+            rows, reached = _once_more(over, rows, number, proposal.lowest)
+            was_cut[number] = threshold < reached
+        everything = Proposed.found(rows, over.block_types, piece.n_sentences)
+        found, lost = everything.most_probable(proposal.most_in(piece.lengths))
         was_cut[lost.sentence[lost.prob >= threshold]] = True
         return found, was_cut
 
@@ -207,22 +210,25 @@ def _proposed(
 
 
 def _once_more(
-    over: BatchDistribution[Any], rows: MentionRows, was_cut: bool, number: int, threshold: float
-) -> tuple[MentionRows, bool]:
-    """Replace the rows of a sentence that has too many; also return whether some probable ones are missing.
+    over: BatchDistribution[Any], rows: MentionRows, number: int, lowest: Sequence[float]
+) -> tuple[MentionRows, float]:
+    """Search a sentence again whose search was cut, and add what is found.
 
-    A truncated search may have missed probable mentions, so it is repeated with a higher threshold.
+    The end of the sentence may not have been reached. So the lowest probability is doubled until the search is not cut;
+    also return that probability, or infinity if the search is always cut.
     """
     is_here = rows.sentence == number
-    here = rows.chosen(np.flatnonzero(is_here))
-    decoded = most_probable(here.mentions(over.block_types, number + 1)[number], MOST_MENTIONS, was_cut)
-    if decoded.truncated:
-        (likely,) = over.sentence(number).probable(threshold)
-        everything = {mention: mention for mention in (*decoded.mentions, *likely.mentions)}
-        decoded = Decoded(in_order(everything), likely.truncated)
-    kept = Proposed.of([decoded.mentions], over.block_types).rows
-    others = rows.chosen(np.flatnonzero(~is_here))
-    return joined_rows([others, kept._replace(sentence=kept.sentence + number)]), decoded.truncated
+    here, others = (rows.chosen(np.flatnonzero(which)) for which in (is_here, ~is_here))
+    (known,) = here._replace(sentence=np.zeros_like(here.sentence)).mentions(over.block_types, 1)
+    everything, again = {mention: mention for mention in known}, over.sentence(number)
+    reached, is_cut = min(lowest), True
+    while is_cut and reached < _HIGHEST_SEARCHED:
+        reached *= 2.0
+        (likely,) = again.probable([max(least, reached) for least in lowest])
+        everything |= {mention: mention for mention in likely.mentions}
+        is_cut = likely.truncated
+    kept = Proposed.of([in_order(everything)], over.block_types).rows
+    return joined_rows([others, kept._replace(sentence=kept.sentence + number)]), np.inf if is_cut else reached
 
 
 def _whole_documents(looks: Iterable[FirstLook]) -> Iterator[FirstLook]:

@@ -18,11 +18,15 @@ from hyperspan.mentions import Mention, Sentence
 from hyperspan.scoring.proposed import Proposed
 from hyperspan.scoring.scorer import Arrays, Reason, Scorer
 from hyperspan.structures import Structure
+from hyperspan.structures.decoding import MOST_MENTIONS
 
 AnyMentionScorer = TypeVar("AnyMentionScorer", bound="MentionScorer")
 
 LONGEST_DOCUMENT = 20_000
 """The maximum number of words in a document; longer ones count as several documents, which bounds memory."""
+
+USUAL_LENGTH = 100
+"""The number of words up to which a sentence has the same maximum number of candidates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +39,23 @@ class Proposal:
         The minimum probability of a candidate under the first look, by number of parts; the last also applies to more
         parts. It can be lower for mentions with several parts, whose probability is spread over many alternatives.
     most : int
-        The maximum number of candidates in a sentence for each number of parts; the most probable ones are kept.
+        The maximum number of candidates in a sentence of up to `USUAL_LENGTH` words, for each number of parts; the most
+        probable ones are kept. A longer sentence has more in proportion, up to `MOST_MENTIONS`.
+
+    Examples
+    --------
+    >>> Proposal(most=100).most_in(np.array([7, 250, 20_000])).tolist()
+    [100, 250, 1000]
     """
 
     lowest: tuple[float, ...] = (0.04, 0.01)
     most: int = 100
+
+    def most_in(self, n_words: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the maximum number in sentences of these numbers of words, for each number of parts."""
+        in_proportion = self.most * n_words // USUAL_LENGTH
+        most: NDArray[np.int64] = np.clip(in_proportion, self.most, max(self.most, MOST_MENTIONS))
+        return most
 
 
 class MentionScorer(Protocol):

@@ -104,25 +104,27 @@ class Proposed(Sequence[tuple[Mention, ...]]):
         rows = self.rows._replace(sentence=np.repeat(np.arange(len(chosen)), counts[chosen]))
         return chosen, Proposed(self.types, np.append(self.first[chosen], self.first[-1:]), rows)
 
-    def most_probable(self, most: int) -> tuple[Proposed, MentionRows]:
-        """Return at most this many candidates of each sentence and number of parts, and the rows of all others.
+    def most_probable(self, most: Integers) -> tuple[Proposed, MentionRows]:
+        """Return the most probable candidates of each sentence and number of parts, and the rows of all others.
 
-        Of equally probable candidates, the first are kept.
+        ``most`` is how many of each sentence are kept, for each number of parts. Of equally probable candidates, these
+        are the first.
 
         Examples
         --------
         >>> mentions = [Mention("Finding", [(0, end)], prob=prob) for end, prob in ((1, 0.5), (2, 0.25), (3, 0.75))]
-        >>> kept, lost = Proposed.of([mentions], ["Finding"]).most_probable(2)
+        >>> kept, lost = Proposed.of([mentions], ["Finding"]).most_probable(np.array([2]))
         >>> [mention.prob for mention in kept[0]], lost.prob.tolist()
         ([0.5, 0.75], [0.25])
         """
         rows, counts = self.rows, np.diff(self.first)
-        crowd = np.flatnonzero(counts[rows.sentence] > most)
+        crowd = np.flatnonzero(counts[rows.sentence] > most[rows.sentence])
         crowd = crowd[np.lexsort((-rows.prob[crowd], rows.n_parts[crowd], rows.sentence[crowd]))]
         sentence, n_parts, place = rows.sentence[crowd], rows.n_parts[crowd], np.arange(len(crowd))
         begins = np.append(True, (sentence[1:] != sentence[:-1]) | (n_parts[1:] != n_parts[:-1]))[: len(crowd)]
         is_lost = np.zeros(self.n_rows, dtype=np.bool_)
-        is_lost[crowd[place - np.maximum.accumulate(np.where(begins, place, 0)) >= most]] = True
+        rank = place - np.maximum.accumulate(np.where(begins, place, 0))
+        is_lost[crowd[rank >= most[sentence]]] = True
         lost = rows.chosen(np.flatnonzero(is_lost))
         if not lost.n_rows:
             return self, lost

@@ -16,7 +16,8 @@ from hyperspan.inference import ScoreBatch
 from hyperspan.recognizer.model import Model, batches
 from hyperspan.recognizer.prediction import candidates_in, first_looks, predict
 from hyperspan.scoring import DocumentBorders, Proposal, Proposed, mention_scorer, mention_scorer_class
-from hyperspan.structures import structure
+from hyperspan.structures import Segments, structure
+from hyperspan.structures.staircase import END
 
 
 @dataclass
@@ -115,11 +116,60 @@ def test_a_bound_keeps_the_most_probable_of_each_number_of_parts_and_says_if_a_l
     assert not whole.truncated
 
 
+@pytest.mark.parametrize(("n_words", "most"), [(7, 100), (250, 250), (20_000, 1_000)])
+def test_a_longer_sentence_may_have_more_candidates_but_not_any_number(n_words: int, most: int) -> None:
+    assert Proposal(most=100).most_in(np.array([n_words])).tolist() == [most]
+
+
+def long_model(name: str, n_words: int, score: float, every: int = 1) -> tuple[Model, list[Sentence]]:
+    """A model that may find a mention at every word, or every few, and often one with a further part."""
+    made, draw = structure(name, ["Finding"], 2), np.random.default_rng(0)
+    (sentence,) = sentences = [Sentence([f"{number}" for number in range(n_words)])]
+    scores = draw.normal(size=(n_words, made.n_labels)) * 0.1
+    scores[:, made.start_labels] -= 20.0
+    scores[::every, made.start_labels] += 20.0 + score
+    if isinstance(made, Segments):
+        scores[:, made.segment_of(np.arange(made.n_labels)).length > 1] -= 5.0
+    else:
+        scores[:, made.blocks[0].first_label + made.blocks[0].staircase.label_of[0, END]] += 3.0
+    return Model(made, "encodings", GivenScores({sentence.tokens: scores})), sentences
+
+
+@pytest.mark.parametrize("name", ["shared", "segments"])
+def test_candidates_come_from_the_whole_of_a_long_sentence(name: str) -> None:
+    model, sentences = long_model(name, 2_500, score=0.0, every=10)
+    (looked_at,) = first_look(model, Proposal((0.04, 0.001)), sentences, threshold=0.9)
+    starts = [[each.start for each in looked_at.candidates if len(each.parts) == n_parts] for n_parts in (1, 2)]
+    assert len(starts[0]) >= 250
+    assert len(starts[1]) == 1_000
+    assert max(starts[0]) > 2_400
+
+
+def test_a_search_that_stays_cut_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, sentences = long_model("shared", 30, score=3.0)
+    proposal = Proposal((0.04, 0.001))
+    probs = [mention.prob or 0.0 for mention in first_look(model, proposal, sentences)[0].candidates]
+    monkeypatch.setattr("hyperspan.inference.outcomes.MOST_STEPS", 60)
+    for threshold in (0.001, 0.01, 0.05, 0.1, 0.2, 0.4):
+        (cut,) = first_look(model, proposal, sentences, threshold)
+        found = [mention.prob or 0.0 for mention in cut.candidates]
+        assert len(found) < len(probs)
+        if sum(prob >= threshold for prob in found) < sum(prob >= threshold for prob in probs):
+            assert cut.truncated
+
+
+def test_a_second_look_finds_no_more_mentions_than_the_limit() -> None:
+    model, sentences = long_model("segments", 2_000, score=2.0)
+    model = replace(model, rescorer=Listener(Proposal((0.04, 0.01))))
+    (found,) = predict(model, sentences, "probable", 1e-9)
+    assert (len(found.mentions), found.truncated) == (1_000, True)
+
+
 def test_a_search_that_is_cut_short_still_has_the_likely_mentions(monkeypatch: pytest.MonkeyPatch) -> None:
     model, sentences = random_model()
     whole = list(first_look(model, Proposal((0.2, 0.0001)), sentences))
     monkeypatch.setattr("hyperspan.inference.outcomes.MOST_STEPS", 12)
-    for here, cut in zip(whole, first_look(model, Proposal((0.2, 0.0001)), sentences), strict=True):
+    for here, cut in zip(whole, first_look(model, Proposal((0.2, 0.0001)), sentences, threshold=0.2), strict=True):
         assert len(cut.candidates) < len(here.candidates)
         likely = [mention for mention in here.candidates if (mention.prob or 0.0) >= 0.2]
         assert cut.truncated or set(likely) <= set(cut.candidates)

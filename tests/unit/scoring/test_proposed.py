@@ -79,7 +79,7 @@ def test_some_with_other_probabilities() -> None:
 def test_the_most_probable_of_each_number_of_parts(most: int) -> None:
     wanted = random_mentions(5, 30)
     wanted = [tuple(replace(each, prob=round(each.prob or 0.0, 1)) for each in here) for here in wanted]  # with ties
-    found, lost = Proposed.of(wanted, TYPES).most_probable(most)
+    found, lost = Proposed.of(wanted, TYPES).most_probable(np.full(len(wanted), most))
     n_lost = 0
     for number, here in enumerate(wanted):
         falling = sorted(here, key=lambda mention: -(mention.prob or 0.0))
