@@ -82,6 +82,7 @@ def fit_map(log_odds: Numbers, is_right: Numbers) -> tuple[float, float]:
     """Return the slope and the shift that calibrate log odds best: Platt scaling, which keeps their order.
 
     A penalty draws it towards slope 1 and shift 0 with the weight of about forty rows, so that few rows change little.
+    If all rows are right, or none is, nothing changes: they only tell that probabilities should be extreme.
 
     Examples
     --------
@@ -89,9 +90,11 @@ def fit_map(log_odds: Numbers, is_right: Numbers) -> tuple[float, float]:
     >>> slope, shift = fit_map(log_odds, (draw.random(2001) < probs_of(0.5 * log_odds - 1.0)).astype(float))
     >>> abs(slope - 0.5) < 0.1, abs(shift + 1.0) < 0.1
     (True, True)
-    >>> fit_map(np.zeros(0), np.zeros(0))
-    (1.0, 0.0)
+    >>> fit_map(np.zeros(0), np.zeros(0)), fit_map(log_odds, np.zeros(2001))
+    ((1.0, 0.0), (1.0, 0.0))
     """
+    if np.all(is_right == 0.0) or np.all(is_right == 1.0):
+        return 1.0, 0.0
     begin = np.array([1.0, 0.0])
 
     def objective(found: Numbers) -> tuple[float, Numbers]:

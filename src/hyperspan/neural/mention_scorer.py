@@ -160,7 +160,7 @@ def best_mix(
 ) -> tuple[float, float, float]:
     """Return the mix that maximises the likelihood of development data: a logistic regression over two numbers.
 
-    So the mixed probabilities are also calibrated.
+    So the mixed probabilities are also calibrated. If all candidates are right, or none is, the first look remains.
 
     Examples
     --------
@@ -168,7 +168,11 @@ def best_mix(
     >>> first_look, _, shift = best_mix(odds, np.zeros(4), np.array([True, False, True, False]))
     >>> round(first_look, 2), abs(shift) < 1e-3
     (0.42, True)
+    >>> best_mix(odds, odds, np.zeros(4, dtype=bool))
+    (1.0, 0.0, 0.0)
     """
+    if is_right.all() or not is_right.any():
+        return 1.0, 0.0, 0.0
     columns = np.stack([first_look, head, np.ones_like(head)], axis=1)
     signs = np.where(is_right, 1.0, -1.0)
 

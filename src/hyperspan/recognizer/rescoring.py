@@ -75,26 +75,23 @@ def take_second_look(
     model, training = first
     try:
         fold = folds_of(train, settings.seed)
+        candidates = Folds(replace(settings, l2=training.l2), train, fold, PROPOSAL, trainer, options).candidates()
+        _check_candidates(train, candidates)
     except LearningError as error:
         if settings.rescore == "on":
             raise
         _log.warning("no second look is taken: %s", error)
         return first
-    same_penalty = replace(settings, l2=training.l2)
-    candidates = Folds(same_penalty, train, fold, PROPOSAL, trainer, options).candidates()
-    if not any(
-        mention in sentence.mentions for sentence, here in zip(train, candidates, strict=True) for mention in here
-    ):
-        return first if settings.rescore == "auto" else _refuse(train)
     learned = learn_mentions(model, train, candidates, fold, n_threads=settings.n_threads)
     scorer, gain, slope, shift = learned.scorer, learned.gain, 1.0, 0.0
-    if dev:
+    measures_dev = any(sentence.mentions for sentence in dev)  # without a gold mention, it says nothing
+    if measures_dev:
         proposed = candidates_in(model, PROPOSAL, dev)
         slope, shift = _map_on(dev, proposed, scorer)
         scorer = scorer.mapped(slope, shift)
         gain = _gain_on(dev, proposed, scorer)
     rescored = replace(model, rescorer=scorer)
-    keeps = settings.rescore == "on" or gain.difference > gain.standard_error
+    keeps = settings.rescore == "on" or gain.is_more_than_chance
     record = {
         "kept": keeps,
         "folds": int(fold.max()) + 1,
@@ -103,21 +100,35 @@ def take_second_look(
         "l2": scorer.l2,
         "slope": slope,
         "shift": shift,
-        "measured_on": "dev" if dev else "train",
+        "measured_on": "dev" if measures_dev else "train",
         **gain.as_dict(),
     }
-    if not keeps:
-        return model, replace(training, rescoring=record)
     training = replace(training, rescoring=record)
-    if not dev:  # no model has seen these candidates, so they serve as development data
+    if not keeps:
+        return model, training
+    if not measures_dev and not gain.second.is_empty:
+        # No model has seen these candidates, so they serve as development data.
         training = replace(training, threshold=gain.second.choose(), threshold_curve=gain.second.rows())
     return rescored, training
 
 
-def _refuse(train: Sequence[Sentence]) -> tuple[Model, Training]:
+def _check_candidates(train: Sequence[Sentence], candidates: Sequence[Candidates]) -> None:
+    """Raise an error if candidates tell nothing: none is right, or all are.
+
+    Raises
+    ------
+    LearningError
+        The message says what to do.
+    """
+    is_right = {mention in each.mentions for each, found in zip(train, candidates, strict=True) for mention in found}
+    if is_right == {True, False}:
+        return
+    here = f"the {len(train):,} training sentences"
+    seen = f"every candidate in {here} is right"
+    if True not in is_right:
+        seen = f"no mention of {here} is found by a model that has not seen it"
     raise LearningError(
-        f"no mention of the {len(train):,} training sentences is found by a model that has not seen it, so a "
-        "second look has nothing to learn from. Give more training data, or rescore='off'"
+        f"{seen}, so a second look has nothing to learn from. Give more training data, or rescore='off'"
     )
 
 
@@ -143,6 +154,11 @@ class Gain:
     def standard_error(self) -> float:
         """The standard error of the difference, by a bootstrap over sentences."""
         return self.second.error_of_difference(self.first)
+
+    @property
+    def is_more_than_chance(self) -> bool:
+        """Whether F1 rises by more than its standard error, which takes several sentences to have any."""
+        return len(self.second.gold) > 1 and self.difference > self.standard_error
 
     def as_dict(self) -> dict[str, float]:
         """Return the effect as plain data."""

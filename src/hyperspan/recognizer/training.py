@@ -165,8 +165,10 @@ def tuned(settings: Settings, model: Model, training: Training, dev: Sequence[Se
         return training if settings.threshold is None else replace(training, threshold=settings.threshold)
     threshold, rows = settings.threshold, list[dict[str, Any]]()
     if threshold is None:
+        threshold, rows = training.threshold, training.threshold_curve
         curve = threshold_curve(model, dev)
-        threshold, rows = curve.choose(), [] if curve.is_empty else curve.rows()
+        if not curve.is_empty:
+            threshold, rows = curve.choose(), curve.rows()
     found = [
         sentence.with_mentions(here.mentions)
         for sentence, here in zip(dev, predict(model, dev, settings.decode, threshold), strict=True)

@@ -15,6 +15,7 @@ from forging import changes, forged, header_of
 from hyperspan import Mention, Recognizer, Sentence
 from hyperspan.errors import HyperspanError, LearningError, ModelError, UsageError
 from hyperspan.features import FeatureIndex, Lexicon
+from hyperspan.learning import DEFAULT_THRESHOLD, ThresholdCurve
 from hyperspan.learning.logistic import fit_map
 from hyperspan.recognizer import folds, rescoring
 from hyperspan.recognizer.checkpoint import Interrupted
@@ -221,8 +222,6 @@ def test_auto_keeps_what_helps_and_drops_what_does_not(monkeypatch: pytest.Monke
 
 
 def test_the_standard_error_is_that_of_a_bootstrap() -> None:
-    from hyperspan.learning import ThresholdCurve
-
     draw, gold, first, second = np.random.default_rng(0), [], [], []
     for _ in range(300):
         mention = Mention("A", [(0, 1)])
@@ -438,10 +437,58 @@ def test_what_cannot_be_learned_is_told(caplog: pytest.LogCaptureFixture, monkey
         made = Recognizer(**QUICK | {"rescore": "auto"}).fit(TRAIN[:2])
     assert made.rescorer_ is None
     assert "no second look is taken" in caplog.text
-    monkeypatch.setattr(rescoring.Folds, "candidates", lambda self: [()] * len(self.train))
-    with pytest.raises(LearningError, match="no mention of the 36 training sentences is found by a model that has not"):
-        Recognizer(**QUICK).fit(TRAIN)
-    assert Recognizer(**QUICK | {"rescore": "auto"}).fit(TRAIN).rescorer_ is None
+    certain = [tuple(replace(mention, prob=0.9) for mention in sentence.mentions) for sentence in TRAIN]
+    for candidates, message in (
+        ([()] * len(TRAIN), "no mention of the 36 training sentences is found by a model that has not seen it, so a "),
+        (certain, "every candidate in the 36 training sentences is right, so a second look has nothing to learn from"),
+    ):
+        monkeypatch.setattr(rescoring.Folds, "candidates", lambda self, found=candidates: found)
+        with pytest.raises(LearningError, match=message):
+            Recognizer(**QUICK).fit(TRAIN)
+        caplog.clear()
+        with caplog.at_level(logging.WARNING):
+            assert Recognizer(**QUICK | {"rescore": "auto"}).fit(TRAIN).rescorer_ is None
+        assert f"no second look is taken: {message}" in caplog.text
+
+
+def without_mentions() -> list[Sentence]:
+    return [sentence.with_mentions(()) for sentence in sentences(6)]
+
+
+@pytest.mark.parametrize("rescore", ["on", "auto"])
+def test_development_data_without_mentions_changes_nothing(rescore: str) -> None:
+    """Training candidates then decide, as without development data."""
+    options = QUICK | {"rescore": rescore}
+    without, made = (Recognizer(**options).fit(TRAIN, dev=dev) for dev in (None, without_mentions()))
+    assert made.summary()["rescoring"] == without.summary()["rescoring"]
+    assert made.summary()["rescoring"]["measured_on"] == "train"
+    assert made.threshold_ == without.threshold_
+    assert (made.threshold_ != DEFAULT_THRESHOLD) == made.summary()["rescoring"]["kept"] == (rescore == "on")
+    assert made.summary()["threshold_curve"] == without.summary()["threshold_curve"]
+    found = made.predict(TRAIN)
+    assert [list(map(repr, here)) for here in found] == [list(map(repr, here)) for here in without.predict(TRAIN)]
+
+
+def test_nothing_is_learned_from_development_data_in_which_nothing_is_found() -> None:
+    three_parts = Mention("Finding", [(0, 1), (2, 3), (4, 5)])  # more than the model can write
+    dev = [Sentence(["no", "pain", "or", "rash", "seen"], [three_parts], doc=f"{number}") for number in range(9)]
+    for rescore in ("on", "auto"):
+        made = Recognizer(**QUICK | {"rescore": rescore}).fit(TRAIN, dev=dev)
+        record = made.summary()["rescoring"]
+        assert (record["slope"], record["shift"], record["measured_on"]) == (1.0, 0.0, "dev")
+        assert record["kept"] == (rescore == "on")
+        assert made.threshold_ == DEFAULT_THRESHOLD
+        assert not made.summary()["threshold_curve"]
+
+
+def test_one_sentence_is_too_little_to_decide_on() -> None:
+    mention = Mention("A", [(0, 1)])
+    better, worse = [[replace(mention, prob=0.9)]], [[replace(mention, prob=0.05)]]
+    for n_times, is_enough in ((1, False), (2, True)):
+        of_one = [ThresholdCurve.of([[mention]] * n_times, found * n_times) for found in (worse, better)]
+        gain = rescoring.Gain(*of_one)
+        assert gain.difference == 1.0 > gain.standard_error == 0.0
+        assert gain.is_more_than_chance == is_enough
 
 
 def test_skipped_templates_are_told_once(caplog: pytest.LogCaptureFixture) -> None:
