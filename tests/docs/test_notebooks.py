@@ -1,30 +1,61 @@
-"""The notebooks in examples/ run from the first cell to the last, in an empty folder."""
+"""The notebooks in examples/ run from the first cell to the last, in an empty folder, and print what they show."""
 
 from __future__ import annotations
 
+import base64
+import copy
+import importlib.util
+import io
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 nbformat = pytest.importorskip("nbformat", reason="nbformat is not installed (pip install nbclient ipykernel)")
-nbclient = pytest.importorskip("nbclient", reason="nbclient is not installed (pip install nbclient ipykernel)")
+pytest.importorskip("nbclient", reason="nbclient is not installed (pip install nbclient ipykernel)")
 pytest.importorskip("ipykernel", reason="ipykernel is not installed (pip install nbclient ipykernel)")
 
-NOTEBOOKS = sorted((Path(__file__).parents[2] / "examples").glob("*.ipynb"))
+ROOT = Path(__file__).parents[2]
+NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 
 
-def test_there_are_notebooks():
-    assert len(NOTEBOOKS) >= 4
+@pytest.fixture(scope="module")
+def script():
+    spec = importlib.util.spec_from_file_location("notebooks", ROOT / "docs" / "notebooks.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def assert_same_outputs(shown, printed):
+    """Compare what two runs of a notebook show, cell by cell; figures may differ where text is smoothed."""
+    for number, (cell, again) in enumerate(zip(shown.cells, printed.cells, strict=True)):
+        if cell.cell_type != "code":
+            continue
+        figures = [output.get("data", {}).pop("image/png", None) for output in cell.outputs]
+        figures_again = [output.get("data", {}).pop("image/png", None) for output in again.outputs]
+        assert cell.outputs == again.outputs, f"cell {number} shows something else: python docs/notebooks.py"
+        for one, other in zip(figures, figures_again, strict=True):
+            assert (one is None) == (other is None), f"cell {number}: python docs/notebooks.py"
+            if one is not None:
+                assert_same_figure(pixels(one), pixels(other), f"cell {number}: python docs/notebooks.py")
+
+
+def pixels(png):
+    image = pytest.importorskip("matplotlib.image", reason="matplotlib is not installed")
+    return image.imread(io.BytesIO(base64.b64decode(png)), format="png")
+
+
+def assert_same_figure(one, other, message):
+    assert one.shape == other.shape, message
+    assert np.abs(one - other).mean() < 0.002, message
 
 
 @pytest.mark.filterwarnings("ignore")  # those of Jupyter's own packages
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_a_notebook_runs(path, tmp_path):
-    notebook = nbformat.read(path, as_version=4)
-    nbformat.validate(notebook)
-    resources = {"metadata": {"path": str(tmp_path)}}
-    nbclient.NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources).execute()
+def test_a_notebook_prints_what_it_shows(script, path, tmp_path):
+    assert_same_outputs(nbformat.read(path, as_version=4), script.executed(path, tmp_path))
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -35,3 +66,23 @@ def test_what_is_stored_with_a_notebook_has_no_error_and_no_path(path):
     assert all(output.output_type != "error" for output in outputs)
     text = path.read_text(encoding="utf-8")
     assert not re.search(r"/(?:home|root|tmp)/", text)
+
+
+def test_an_output_that_is_not_what_is_printed_is_seen():
+    notebook = nbformat.read(NOTEBOOKS[-1], as_version=4)
+    assert_same_outputs(copy.deepcopy(notebook), copy.deepcopy(notebook))
+    stale = copy.deepcopy(notebook)
+    printed = next(output for cell in stale.cells for output in cell.get("outputs", ()) if "text" in output)
+    printed.text = printed.text.replace("3584", "3585")
+    with pytest.raises(AssertionError, match=r"cell 1 shows something else: python docs/notebooks\.py"):
+        assert_same_outputs(stale, copy.deepcopy(notebook))
+
+
+def test_a_figure_with_another_curve_is_seen():
+    figure = np.ones((100, 100, 4))
+    smoothed, curve = figure.copy(), figure.copy()
+    smoothed[50, 50] = 0.9
+    curve[50, :, :3] = 0.0
+    assert_same_figure(figure, smoothed, "smoothed")
+    with pytest.raises(AssertionError, match="curve"):
+        assert_same_figure(figure, curve, "curve")
