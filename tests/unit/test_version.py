@@ -1,4 +1,4 @@
-"""The version is the same wherever it is written: package, metadata, citation and changelog."""
+"""Version, and what to cite, are the same wherever they are written: package, metadata, citation, readme, changelog."""
 
 from __future__ import annotations
 
@@ -25,3 +25,9 @@ def test_citation_and_changelog_are_of_this_version_and_of_one_date():
     assert released
     assert cited[1] == released[1] == hyperspan.__version__
     assert cited[2] == released[2]
+
+
+def test_the_paper_is_cited_with_its_doi():
+    doi = "10.18653/v1/D16-1008"
+    assert re.search(rf"^    doi: {doi}$", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), flags=re.MULTILINE)
+    assert f'doi = "{doi}"' in (ROOT / "README.md").read_text(encoding="utf-8")
