@@ -1,4 +1,4 @@
-"""The documentation as a site: every page is in it, nothing comes from another host, and search works from a folder."""
+"""The documentation as a site: all pages are in it, fit a phone, load nothing from other hosts, and can be searched."""
 
 from __future__ import annotations
 
@@ -112,5 +112,36 @@ def test_search_works_from_a_folder(site, width, scheme):
         assert page.evaluate("document.body.getAttribute('data-md-color-scheme')") == (
             "slate" if scheme == "dark" else "default"
         )
+        browser.close()
+    assert not problems
+
+
+STICKING_OUT = """[...document.querySelectorAll(".md-content :is(table, pre, img)")].filter(element => {
+    if (element.getBoundingClientRect().right <= window.innerWidth) return false;
+    for (let around = element.parentElement; !around.matches(".md-content"); around = around.parentElement)
+        if (["auto", "scroll"].includes(getComputedStyle(around).overflowX)) return false;
+    return getComputedStyle(element).overflowX == "visible";
+}).map(element => element.outerHTML.slice(0, 80))"""
+"""What is wider than the window, and is in nothing that scrolls sideways."""
+
+
+def test_pages_fit_a_phone_and_what_is_wide_scrolls(site):
+    sync_api = pytest.importorskip("playwright.sync_api", reason="Playwright is not installed")
+    problems: list[str] = []
+    with sync_api.sync_playwright() as playwright:
+        browser = launch(playwright)
+        page = browser.new_context(viewport={"width": 390, "height": 844}, is_mobile=True).new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("request", lambda request: request.url.startswith("http") and problems.append(request.url))
+        for path in sorted(site.rglob("*.html")):
+            if path.name == "404.html":
+                continue  # its links begin at the root of a server
+            page.goto(path.as_uri())
+            name = path.relative_to(site)
+            assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
+            assert page.evaluate(STICKING_OUT) == [], name
+        page.goto((site / "results.html").as_uri())
+        scroller = page.locator(".md-typeset__scrollwrap").first
+        assert scroller.evaluate("each => each.scrollWidth > each.clientWidth")
         browser.close()
     assert not problems
