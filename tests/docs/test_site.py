@@ -117,12 +117,12 @@ def test_search_works_from_a_folder(site, width, scheme):
 
 
 STICKING_OUT = """[...document.querySelectorAll(".md-content :is(table, pre, img)")].filter(element => {
-    if (element.getBoundingClientRect().right <= window.innerWidth) return false;
+    if (element.getBoundingClientRect().right <= screen.width) return false;
     for (let around = element.parentElement; !around.matches(".md-content"); around = around.parentElement)
         if (["auto", "scroll"].includes(getComputedStyle(around).overflowX)) return false;
     return getComputedStyle(element).overflowX == "visible";
 }).map(element => element.outerHTML.slice(0, 80))"""
-"""What is wider than the window, and is in nothing that scrolls sideways."""
+"""What is wider than the screen, and is in nothing that scrolls sideways."""
 
 
 def test_pages_fit_a_phone_and_what_is_wide_scrolls(site):
