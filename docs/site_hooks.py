@@ -19,6 +19,9 @@ SOURCE_BELOW = re.compile(r"^<!-- source: (\S+\.py) -->$", re.MULTILINE)
 CODE_IN_TABLE = re.compile(r"(?<=[ (])`[^`\n]*\\\|[^`\n]*`(?=.*\|$)", re.MULTILINE)
 """Code in a row of a table with a bar: GitHub wants it escaped, MkDocs shows the backslash."""
 
+CODE_WITH_OPTION = re.compile(r"<code>(?=[^<\n]{,32}</code>)(?=[^<]*--\w)")
+"""Short code that a browser would break after the hyphens of an option."""
+
 SEARCH_BOOSTS = {"howto/": 4, "get-started.md": 2, "api/": 0.5, "cli.md": 0.5, "changelog.md": 0.5}
 
 
@@ -43,3 +46,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = SOURCE_BELOW.sub(lambda found: f"```python\n{(root / found[1]).read_text('utf-8')}```", markdown)
     markdown = CODE_IN_TABLE.sub(lambda found: found[0].replace("\\|", "|"), markdown)
     return LINKS_TO_SOURCE.sub(r"\1", markdown)
+
+
+def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Mark short code with options, which the style sheet keeps on one line."""
+    return CODE_WITH_OPTION.sub('<code class="option">', html)

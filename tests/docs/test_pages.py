@@ -3,7 +3,7 @@
 In README.md and docs, ```` ```python ```` blocks with ``>>>`` are doctests, and in ```` ```console ```` blocks the
 lines after ``$`` are run and must print what stands below them (a line ``...`` or ``…`` stands for anything). Blocks
 of a page run one after another in one empty folder and share their Python names. ```` ```sh ```` blocks are only read:
-their commands and options must exist.
+their commands and options must exist, those of the benchmarks, too.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.__main__ import app as benchmarks
 from examples import LACERATION
 from hyperspan.cli.app import app
 from hyperspan.cli.reference import commands, parameters
@@ -108,20 +109,20 @@ def run_console(block: Block, page: Path) -> None:
         assert doctest.OutputChecker().check_output(expected, printed, FLAGS), shown
 
 
-def shown_commands() -> Iterator[tuple[str, list[str]]]:
+def shown_commands(program: str) -> Iterator[tuple[str, list[str]]]:
     for page in PAGES:
         for block in blocks(page):
             joined = block.text.replace("\\\n", " ")  # a command over several lines is one
             for number, line in enumerate(joined.splitlines(), start=block.line):
                 is_command = block.language == "sh" or (block.language == "console" and line.startswith("$ "))
-                if is_command and "hyperspan " in line and "pip install" not in line:
-                    yield f"{name_of(page)}:{number}", shlex.split(line[line.index("hyperspan ") :], comments=True)
+                if is_command and f"{program} " in line and "pip install" not in line:
+                    yield f"{name_of(page)}:{number}", shlex.split(line[line.index(f"{program} ") :], comments=True)
 
 
 def test_commands_and_options_that_are_shown_exist():
     known = {name: {each for one in parameters(callback) for each in one.names} for name, callback in commands(app)}
     everywhere = {"--help", "-h", "--quiet", "-q", "--debug", "--version"}
-    shown = list(shown_commands())
+    shown = list(shown_commands("hyperspan"))
     assert len(shown) > 10
     for place, words in shown:
         if words[1].startswith("-"):
@@ -131,6 +132,21 @@ def test_commands_and_options_that_are_shown_exist():
         assert name, f"{place}: there is no command {words[:3]}"
         used = {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)}
         assert used <= known[name] | everywhere, place
+
+
+def test_benchmarks_that_are_shown_exist():
+    known = {
+        name.split()[-1]: {each for one in parameters(callback) for each in one.names}
+        for name, callback in commands(benchmarks)
+    }
+    shown = list(shown_commands("python -m benchmarks"))
+    assert len(shown) > 10
+    for place, (_, _, _, name, *words) in shown:
+        assert name in known, place
+        assert {word.split("=")[0] for word in words if re.match(r"--?[a-z]", word)} <= known[name], place
+    for page in PAGES:  # also in running text, where there is no more than the name
+        for name in re.findall(r"python\s+-m\s+benchmarks ([a-z]+)", page.read_text(encoding="utf-8")):
+            assert name in known, name_of(page)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -77,7 +77,13 @@ def test_a_page_shows_the_file_that_it_is_about(site):
 
 
 def test_code_in_a_table_has_no_backslash_before_a_bar(site):
-    assert "<code>--format svg|html|text</code>" in (site / "drawing.html").read_text(encoding="utf-8")
+    assert '<code class="option">--format svg|html|text</code>' in (site / "drawing.html").read_text(encoding="utf-8")
+
+
+def test_short_code_with_an_option_stays_on_one_line(site):
+    text = (site / "scale.html").read_text(encoding="utf-8")
+    assert '<th><code class="option">--workers</code></th>' in text
+    assert "<code>hyperspan predict notes.model notes/ -o note_nlp.csv</code>" in text
 
 
 def test_nothing_is_loaded_from_another_host(site):
