@@ -29,6 +29,7 @@ hyperspan` is the same command, for where `hyperspan` is not on the path.
 | 0 | success |
 | 1 | a check failed: `check` found a problem, or `--min-f1` or a threshold was not reached |
 | 2 | wrong usage or input; stderr says what is wrong and where |
+| 129, 130, 143 | `train` was stopped by SIGHUP, Ctrl-C or SIGTERM, and has saved a checkpoint |
 
 A corpus is a file or a folder in any of the [formats](formats.md); the format is recognised automatically, or given
 with `--from`. The files at the top of a folder decide its format, or the files in its sub-folders if none of them is
