@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -98,23 +98,37 @@ def options(
 
 def main() -> None:
     """Run the command line; user errors end with a sentence and exit code 2."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed with >&-
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - to the end
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A terminal that cannot display a character shows its code instead of failing.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()
+    except SystemExit as stop:
+        if not isinstance(stop.__context__, BrokenPipeError):  # Typer ends with 1 when the pipe is broken
+            raise
+        _write_no_more()
     except HyperspanError as error:
         if os.environ.get(DEBUG):
             raise
         say.error(str(error))
         sys.exit(2)
     except BrokenPipeError:
-        # The reader of our output is gone (`| head`), which is not an error. Python must not flush into it again.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _write_no_more()
     except OSError as error:
         if os.environ.get(DEBUG):
             raise
         name = f"{error.filename}: " if error.filename else ""
         say.error(f"{name}{error.strerror or error}")
         sys.exit(2)
+
+
+def _write_no_more() -> NoReturn:
+    """End with success: the reader of our output is gone (``| head``), which is not an error."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python must not flush into the pipe again
+    sys.exit(0)

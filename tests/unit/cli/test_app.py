@@ -114,7 +114,17 @@ def test_a_reader_that_goes_away_is_no_mistake(tmp_path):
     process.stdout.close()
     assert b"Traceback" not in process.stderr.read()
     process.stderr.close()
-    process.wait()
+    assert process.wait() == 0
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no such device")
+def test_output_that_cannot_be_written(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"tokens": ["no"]}\n')
+    command = f"{sys.executable} -m hyperspan stats {tmp_path}"
+    full = subprocess.run(["sh", "-c", f"{command} > /dev/full"], capture_output=True, text=True, check=False)
+    assert (full.returncode, full.stderr) == (2, "error: No space left on device\n")
+    closed = subprocess.run(["sh", "-c", f"{command} >&-"], capture_output=True, text=True, check=False)
+    assert (closed.returncode, closed.stderr) == (0, "")
 
 
 def test_names_that_are_not_utf8_and_narrow_encodings(tmp_path):
