@@ -49,7 +49,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[byte
 
     def run(*arguments: object, stdin: str = "") -> tuple[int, str, str]:
         monkeypatch.setattr("sys.argv", ["hyperspan", *map(str, arguments)])
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode())))
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin.encode("utf-8", "surrogateescape"))))
         capfdbinary.readouterr()
         with pytest.raises(SystemExit) as caught:
             main()
@@ -687,6 +687,9 @@ def test_reasons_are_given_in_words(run: Run, data: Path):
     code, _, err = run("explain", data / "model", "  ")
     assert code == 2
     assert "there is no word in the text; expected a sentence" in err
+    code, _, err = run("explain", data / "model", "-", stdin="caf\udce9")
+    assert code == 2
+    assert "error: <stdin>:1: byte 0xe9 at position 3 is not UTF-8" in err
 
 
 def test_a_second_look_from_training_to_explaining(run, tmp_path):

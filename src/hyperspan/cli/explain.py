@@ -10,6 +10,7 @@ import typer
 
 from hyperspan.cli.choices import DecodeOption
 from hyperspan.cli.console import JsonOption, print_json, printable, tell_of_compiling
+from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 
 
@@ -41,16 +42,24 @@ def explain(
     from hyperspan.text import split_document
 
     check_threshold(threshold)
-    given = sys.stdin.read() if text == "-" else text
-    sentences = split_document(Document("stdin" if text == "-" else "text", given))
+    document = Document("stdin", _standard_input()) if text == "-" else Document("text", text)
+    sentences = split_document(document)
     if not sentences:
         raise UsageError("there is no word in the text; expected a sentence, or - to read one from stdin")
     recognizer = Recognizer.load(model)
     how: dict[str, Any] = {"decode": decode, "threshold": threshold, "top": top}
-    document = sentences if recognizer.rescorer_ is not None else ()
-    explained = (recognizer.explain(sentence, document=document, **how) for sentence in sentences)
+    context = sentences if recognizer.rescorer_ is not None else ()
+    explained = (recognizer.explain(sentence, document=context, **how) for sentence in sentences)
     if json:
         print_json({"model": str(model), "sentences": [each.as_dict() for each in explained]})
         return
     for number, explanation in enumerate(explained):
         typer.echo(("\n\n" if number else "") + printable(str(explanation)))
+
+
+def _standard_input() -> str:
+    from hyperspan.corpora.files import decode
+
+    text = decode(sys.stdin.buffer.read(), Diagnostics(advice="Nothing was read."), path=Path("<stdin>"))
+    assert text is not None
+    return text
