@@ -24,7 +24,7 @@ def adapt(
     lr: Annotated[float, typer.Option("--lr", help="The peak learning rate.")] = 5e-5,
     batch_size: Annotated[int, typer.Option("--batch-size", min=1, help="The number of sentences per step.")] = 32,
     device: Annotated[str, typer.Option("--device", help="The device for training.", metavar="auto|cpu|cuda")] = "auto",
-    seed: Annotated[int, typer.Option("--seed", help="The random seed.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The random seed.")] = 0,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,
     json: JsonOption = False,

@@ -116,7 +116,7 @@ def run(
     annotator: Annotated[
         str, typer.Option("--annotator", help="What adds parts of speech and lemmas: none, auto, hanta, spacy, …")
     ] = "none",
-    seed: Annotated[int, typer.Option("--seed", help="The random seed.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The random seed.")] = 0,
     threads: Annotated[
         int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
     ] = 2,

@@ -92,7 +92,7 @@ def train(
     threads: Annotated[
         int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
     ] = 2,
-    seed: Annotated[int, typer.Option("--seed", help="The random seed.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The random seed.")] = 0,
     rescore: Annotated[
         RescoreChoice,
         typer.Option("--rescore", help="Train a second look at whole mentions; auto keeps it if it helps."),

@@ -241,6 +241,7 @@ class Recognizer(Learned, Estimator, Shared):
         """
         settings = self._settings()
         settings.check()
+        check_number("seed", settings.seed, least=0)  # only here, since a model may have been trained with any
         self._model = self._training = None  # so that a failed training cannot be used
         self._has_compared = False
         self._checkpoint = None if checkpoint is None else Path(checkpoint)

@@ -142,10 +142,10 @@ class Settings:
                 raise UsageError(f"{name} is {getattr(self, name)!r}; expected one of {', '.join(names)}")
 
 
-def check_number(name: str, value: object) -> None:
-    """Raise an error if a value is not a whole number of at least 1."""
-    if not isinstance(value, Integral) or value < 1:
-        raise UsageError(f"{name} is {value!r}; expected a whole number from 1")
+def check_number(name: str, value: object, least: int = 1) -> None:
+    """Raise an error if a value is not a whole number of at least ``least``."""
+    if not isinstance(value, Integral) or value < least:
+        raise UsageError(f"{name} is {value!r}; expected a whole number from {least}")
 
 
 def check_threshold(threshold: float | None) -> None:

@@ -283,6 +283,7 @@ def test_a_corpus_of_one_word():
         ({"max_iterations": 2.5}, UsageError, "max_iterations is 2.5; expected"),
         ({"frequent": 0}, UsageError, "frequent is 0; expected a whole number from 1"),
         ({"n_threads": 0}, UsageError, "n_threads is 0; expected a whole number from 1"),
+        ({"seed": -1}, UsageError, "seed is -1; expected a whole number from 0"),
         ({"tolerance": -1e-3}, UsageError, "tolerance is -0.001; expected a number from 0 to below 1"),
         ({"structure": "linear", "distribution": "mention-sets"}, UsageError, "'linear' has no distribution"),
         ({"structure": "tree"}, StructureError, "tree"),
