@@ -136,10 +136,7 @@ def share(corpora: Mapping[str, Iterable[Unit]], diagnostics: Diagnostics | None
     if len(corpora) < 2:
         raise UsageError(f"there is {len(corpora)} annotator; agreement needs two or more")
     diagnostics = diagnostics if diagnostics is not None else Diagnostics()
-    by_name: dict[str, dict[str, list[Unit]]] = {}
-    for annotator, units in corpora.items():
-        for unit in units:
-            by_name.setdefault(name_in_file(unit), {}).setdefault(annotator, []).append(unit)
+    by_name = _by_name({annotator: tuple(units) for annotator, units in corpora.items()})
     documents, single = [], {}
     for name, of_annotator in by_name.items():
         units_of = {annotator: tuple(units) for annotator, units in of_annotator.items()}
@@ -151,6 +148,26 @@ def share(corpora: Mapping[str, Iterable[Unit]], diagnostics: Diagnostics | None
             diagnostics.report("different-text", difference, path=next(iter(units_of.values()))[0].place or None)
     lacking = {annotator: tuple(name for name in by_name if annotator not in by_name[name]) for annotator in corpora}
     return Shared(tuple(corpora), tuple(documents), lacking, single)
+
+
+def _by_name(corpora: Mapping[str, Sequence[Unit]]) -> dict[str, dict[str, list[Unit]]]:
+    """Return the units of every document by annotator.
+
+    A name that a reader may have made up from the name of the file counts without the file, unless as many annotators
+    have it in full: a document in ``test.jsonl`` may really be called ``test-00001``.
+    """
+    with_name: dict[str, set[str]] = {}
+    for annotator, units in corpora.items():
+        for unit in units:
+            for name in (unit.doc, name_in_file(unit)):
+                with_name.setdefault(name, set()).add(annotator)
+    by_name: dict[str, dict[str, list[Unit]]] = {}
+    for annotator, units in corpora.items():
+        for unit in units:
+            short = name_in_file(unit)
+            name = unit.doc if len(with_name[unit.doc]) >= len(with_name[short]) else short
+            by_name.setdefault(name, {}).setdefault(annotator, []).append(unit)
+    return by_name
 
 
 def _difference(units_of: Mapping[str, Sequence[Unit]]) -> str | None:

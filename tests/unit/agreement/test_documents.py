@@ -31,6 +31,16 @@ def test_different_words_are_an_error_or_left_out():
         share({"ann": [ANN], "bob": [BOB, BOB]})
 
 
+def test_names_like_that_of_the_file_are_names_if_others_have_them():
+    of_split = Sentence(["fever"], doc="test-00000", place="notes/test.jsonl:1")
+    predicted = Sentence(["fever"], doc="test-00000", place="found.jsonl:1")
+    assert [each.doc for each in share({"ann": [of_split], "bob": [predicted]}).documents] == ["test-00000"]
+    made_up = [Sentence(["fever"], doc=f"{name}-00000", place=f"{name}.jsonl:1") for name in ("ann", "bob")]
+    assert [each.doc for each in share({"ann": made_up[:1], "bob": made_up[1:]}).documents] == ["-00000"]
+    splits = [Sentence([name], doc=f"{name}-00000", place=f"notes/{name}.jsonl:1") for name in ("train", "test")]
+    assert [each.doc for each in share({"ann": splits, "bob": splits[::-1]}).documents] == ["train-00000", "test-00000"]
+
+
 def test_a_mention_across_sentences_joins_them():
     text = "Blood. In stomach."
     ann = Document("a", text, [Mention("Finding", [(0, 5), (10, 17)])])
