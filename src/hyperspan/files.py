@@ -59,6 +59,22 @@ def is_stream(path: Path) -> bool:
     return kind_of(path) is not None or _OWN_STREAM.fullmatch(str(path)) is not None
 
 
+def check_file(path: Path) -> None:
+    """Raise an error for a path that cannot become a file: a folder, a block device or a socket."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; expected the name of a file to write")
+    if (kind := kind_of(path)) in ("a block device", "a socket"):
+        raise UsageError(f"{path} is {kind}; expected the name of a file to write")
+
+
+def check_folder(path: Path, *, overwrite: bool = False) -> None:
+    """Raise an error for a path that cannot become a folder: a file, or a folder with content that must stay."""
+    if path.exists() and not path.is_dir():
+        raise UsageError(f"{path} is {kind_of(path) or 'a file'}; expected the name of a folder to write")
+    if not overwrite and path.is_dir() and any(path.iterdir()):
+        raise UsageError(f"the folder {path} is not empty; choose another, or replace it with --overwrite")
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[IO[bytes]]:
     """Open a file for writing that appears under its name only once it is complete.
@@ -80,10 +96,7 @@ def writing(path: Path) -> Iterator[IO[bytes]]:
     >>> (folder / "out.txt").read_text()
     'whole'
     """
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; expected the name of a file to write")
-    if (kind := kind_of(path)) in ("a block device", "a socket"):
-        raise UsageError(f"{path} is {kind}; expected the name of a file to write")
+    check_file(path)
     if is_stream(path):
         with _stream_to(path) as file:
             yield file
@@ -132,15 +145,12 @@ def writing_folder(path: Path, *, overwrite: bool = False) -> Iterator[Path]:
 
     An existing folder must be empty, unless ``overwrite`` is true: then it is replaced.
     """
-    if path.exists() and not path.is_dir():
-        raise UsageError(f"{path} is {kind_of(path) or 'a file'}; expected the name of a folder to write")
     if path.is_symlink() or not path.name:
         path = Path(os.path.realpath(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        remove_leftovers(path)
-        if path.is_dir() and any(path.iterdir()) and not overwrite:
-            raise UsageError(f"the folder {path} is not empty; choose another, or replace it with --overwrite")
+        remove_leftovers(path)  # may move a folder back here
+        check_folder(path, overwrite=overwrite)
         handle, temporary = _new_part(path, folder=True)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror}") from None

@@ -82,6 +82,8 @@ def test_page_list_and_merged_corpus(run, sides, tmp_path: Path):
     assert set(by_name) == set(EXAMPLES)
     who = {each.attributes["annotators"] for each in by_name["infarctions"].mentions}
     assert who == {("ann",), ("ann", "bob")}
+    assert run(*sides, "--adjudicate", "union", "-o", tmp_path / "merged.csv")[0] == 0
+    assert "laceration" in (tmp_path / "merged.csv").read_text(encoding="utf-8")
     run(*sides, "--list", lines)
     records = [json.loads(line) for line in lines.read_text(encoding="utf-8").splitlines()]
     assert sum(len(record["disputed"]) for record in records) == len(rows)
@@ -130,6 +132,8 @@ def test_too_little_agreement_exits_with_one(run, sides):
         (["ann.jsonl", "bob.jsonl", "-o", "out"], "--adjudicate and -o belong together"),
         (["ann.jsonl", "bob.jsonl", "--list", "bob.jsonl"], "bob.jsonl is an input and would be overwritten"),
         (["ann.jsonl", "ann.jsonl"], "ann.jsonl is given more than once"),
+        (["ann.jsonl", "bob.jsonl", "--to", "brat"], "--to and --overwrite say how -o is written"),
+        (["ann.jsonl", "bob.jsonl", "--html", "."], ". is a folder; expected the name of a file to write"),
     ],
 )
 def test_wrong_usage(run, sides, monkeypatch, arguments, message):

@@ -87,6 +87,10 @@ def test_learning_curves(run, folder, tmp_path: Path):
         ([], "say how much to choose: -n for documents, --words for words, or both"),
         (["-n", "1", "--plot", "a.svg"], "--plot draws the curves of --simulate; give both"),
         (["--simulate", "pool", "-o", "next"], "--simulate chooses nothing to annotate"),
+        (["--simulate", "pool", "-n", "1"], "--simulate compares strategies by words, so -n has no effect"),
+        (["-n", "1", "--to", "jsonl"], "--to and --overwrite say how -o is written"),
+        (["-n", "1", "-o", "."], "the folder . is not empty; choose another, or replace it with --overwrite"),
+        (["-n", "1", "-o", "next.jpg"], "'next.jpg' does not say which format to write"),
     ],
 )
 def test_wrong_usage_of_select(run, folder, monkeypatch, arguments, message):

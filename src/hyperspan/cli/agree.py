@@ -23,10 +23,12 @@ from hyperspan.cli.console import (
     stdout,
 )
 from hyperspan.cli.evaluate import DuplicatesOnce
+from hyperspan.cli.outputs import fitted
+from hyperspan.corpora.writing import check_output
 from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.errors import UsageError
-from hyperspan.files import writing
-from hyperspan.mentions import Document, Unit
+from hyperspan.files import check_file, writing
+from hyperspan.mentions import Unit
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -101,7 +103,14 @@ def agree(
         raise UsageError(f"there is one corpus, {annotators[0]}; agreement needs those of two annotators or more")
     if (adjudicate is None) != (output is None):
         raise UsageError("--adjudicate and -o belong together: which mentions to keep, and where to write them")
+    if output is None and (to is not None or overwrite):
+        raise UsageError("--to and --overwrite say how -o is written; name the output with -o")
     _refuse_inputs(annotators, [path for path in (html, list_, output) if path is not None])
+    for path in (html, list_):
+        if path is not None:
+            check_file(path)
+    if output is not None:
+        check_output(output, to, overwrite=overwrite)
     diagnostics = DuplicatesOnce(on_error.value)
     shared = share(
         {
@@ -186,10 +195,8 @@ def _write_adjudicated(
     shared: Shared, rule: str, output: Path, to: str | None, overwrite: bool, diagnostics: Diagnostics
 ) -> None:
     from hyperspan.agreement import adjudicate
-    from hyperspan.corpora.writing import format_of_output
-    from hyperspan.text import as_documents, as_sentences
 
-    target = corpora.format_named(to or format_of_output(output))
+    target = check_output(output, to, overwrite=overwrite)
     counts = {"units": 0, "mentions": 0}
 
     def counting(units: Iterator[Unit]) -> Iterator[Unit]:
@@ -198,9 +205,7 @@ def _write_adjudicated(
             counts["mentions"] += len(unit.mentions)
             yield unit
 
-    units: Iterator[Unit] = counting(adjudicate(shared, rule))
-    if len(target.units) == 1:
-        units = as_documents(units) if target.units == (Document,) else as_sentences(units, diagnostics)
+    units = fitted(counting(adjudicate(shared, rule)), target, diagnostics)
     corpora.write(units, output, format=target.name, overwrite=overwrite, diagnostics=diagnostics)
     say.notes(diagnostics)
     say.info(f"wrote {counted(counts['mentions'], 'mention')} that {_KEPT[rule]} to {output} ({target.name})")

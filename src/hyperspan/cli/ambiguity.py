@@ -27,7 +27,7 @@ from hyperspan.cli.console import (
 )
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
-from hyperspan.files import writing
+from hyperspan.files import check_file, writing
 
 if TYPE_CHECKING:
     from hyperspan.ambiguity import OfStructure
@@ -133,8 +133,8 @@ def growth(
     from hyperspan.ambiguity import growth_table
     from hyperspan.ambiguity.plot import growth_svg
 
-    if plot is not None and plot.is_dir():
-        raise UsageError(f"{plot} is a folder; expected the name of a file to write")
+    if plot is not None:
+        check_file(plot)
     table = growth_table(max_components, max_words)
     if plot is not None:
         with writing(plot) as file:

@@ -23,6 +23,7 @@ from hyperspan.cli.console import (
 )
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
+from hyperspan.files import check_file
 from hyperspan.mentions import Document, Mention, Sentence, to_characters
 
 if TYPE_CHECKING:
@@ -73,6 +74,8 @@ def audit(
     from hyperspan.annotation import plant as plant_errors
     from hyperspan.text import as_sentences
 
+    if html is not None:
+        check_file(html)
     tell_of_compiling()
     settings = settings_of(model, max_iterations, threads)
     diagnostics = Diagnostics(on_error.value)

@@ -14,6 +14,7 @@ from hyperspan.cli.console import FromOption, JsonOption, OnErrorChoice, OnError
 from hyperspan.corpora.files import stream_lines
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
+from hyperspan.files import check_file
 
 if TYPE_CHECKING:
     from hyperspan.features.brown import Clusters, Progress
@@ -38,8 +39,7 @@ def brown(
     Example: hyperspan brown notes.txt -c 1000 -o clusters.tsv
     """
     diagnostics = Diagnostics(on_error.value)
-    if output.is_dir():
-        raise UsageError(f"{output} is a folder; expected the name of a file to write")
+    check_file(output)
     with _reporting() as report:
         clusters = cluster_words(
             text, n_clusters=n_clusters, min_count=min_count, format=format, diagnostics=diagnostics, on_progress=report

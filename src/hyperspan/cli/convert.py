@@ -26,6 +26,7 @@ from hyperspan.cli.console import (
     progress,
     say,
 )
+from hyperspan.cli.outputs import fitted
 from hyperspan.corpora.format import Format, Item
 from hyperspan.corpora.links import links_of
 from hyperspan.diagnostics import Diagnostics, counted, quoted
@@ -171,13 +172,7 @@ class _Job:
 
     def fitted(self, units: Iterable[Unit], split: str | None = None) -> Iterator[Unit]:
         """Yield units in the form that the target needs."""
-        from hyperspan.text import as_documents, as_sentences
-
-        units = self._noting_unsupported(units)
-        if self.target.units == (Sentence,):
-            units = as_sentences(units, self.diagnostics)
-        elif self.target.units == (Document,):
-            units = as_documents(units, self.diagnostics)
+        units = fitted(self._noting_unsupported(units), self.target, self.diagnostics)
         if self.expander is not None:
             units = map(self.expander.expand, units)
         for unit in units:

@@ -12,6 +12,7 @@ import typer
 from hyperspan.cli.console import JsonOption, print_json, printable, progress, say
 from hyperspan.diagnostics import quoted
 from hyperspan.errors import MissingExtraError, UsageError, install_command
+from hyperspan.files import check_file
 
 if TYPE_CHECKING:
     from hyperspan.features.lexicon import Lexicon
@@ -49,8 +50,7 @@ def build(
 
     Example: hyperspan lexicon build -o lexicon.npz --tsv words.tsv
     """
-    if output.is_dir():
-        raise UsageError(f"{output} is a folder; expected the name of a file to write")
+    check_file(output)
     tables, ontologies = tsv or [], [parse_obo(text) for text in obo or []]
     if packages is None:
         packages = not (tables or ontologies or umls)

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from hyperspan.corpora.format import Format
 from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.errors import UsageError
 from hyperspan.files import is_stream
@@ -48,6 +49,15 @@ def output_format(output: Path, wanted: str | None) -> str:
     if wanted not in DRAWINGS.values():
         writable(wanted)
     return wanted
+
+
+def fitted(units: Iterable[Unit], format: Format, diagnostics: Diagnostics) -> Iterable[Unit]:
+    """Return units in the form that a format can hold: as sentences, as documents, or as they are."""
+    from hyperspan.text import as_documents, as_sentences
+
+    if format.units == (Sentence,):
+        return as_sentences(units, diagnostics)
+    return as_documents(units, diagnostics) if format.units == (Document,) else units
 
 
 class Written:

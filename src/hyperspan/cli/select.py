@@ -23,9 +23,12 @@ from hyperspan.cli.console import (
     stdout,
     tell_of_compiling,
 )
+from hyperspan.cli.outputs import fitted
+from hyperspan.corpora.writing import check_output
 from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.errors import UsageError
-from hyperspan.mentions import Document, Unit
+from hyperspan.files import check_file
+from hyperspan.mentions import Unit
 
 if TYPE_CHECKING:
     from hyperspan.annotation import Candidate, Curve, Point, Selection, Uncertainty
@@ -115,9 +118,16 @@ def select(
     """
     tell_of_compiling()
     diagnostics = Diagnostics(on_error.value)
+    if output is None and (to is not None or overwrite):
+        raise UsageError("--to and --overwrite say how -o is written; name the output with -o")
     if simulate is not None:
         if output is not None:
             raise UsageError("--simulate chooses nothing to annotate, so -o would stay empty; leave one of them out")
+        if n is not None or annotated is not None:
+            given = "-n" if n is not None else "--annotated"
+            raise UsageError(f"--simulate compares strategies by words, so {given} has no effect; leave one out")
+        if plot is not None:
+            check_file(plot)
         settings = settings_of(model, max_iterations, threads)
         names = range(seed, seed + seeds)
         points = _simulated(settings, pool, simulate, rounds, words or 2_000, names, per_word, format, diagnostics)
@@ -127,6 +137,8 @@ def select(
         raise UsageError("--plot draws the curves of --simulate; give both")
     if n is None and words is None:
         raise UsageError("say how much to choose: -n for documents, --words for words, or both")
+    if output is not None:
+        check_output(output, to, overwrite=overwrite)
     _choose(
         _Request(model, threads, strategy.value, per_word, most_similar, n, words, seed),
         pool,
@@ -239,18 +251,9 @@ def _write(units: Sequence[Unit], output: Path, to: str | None, overwrite: bool,
     from dataclasses import replace
 
     from hyperspan import corpora
-    from hyperspan.corpora.writing import format_of_output
-    from hyperspan.text import as_documents, as_sentences
 
-    target = corpora.format_named(to or format_of_output(output))
-    fresh = (replace(unit, source=None) for unit in units)
-    shaped = (
-        fresh
-        if len(target.units) > 1
-        else as_documents(fresh, diagnostics)
-        if target.units == (Document,)
-        else as_sentences(fresh, diagnostics)
-    )
+    target = check_output(output, to, overwrite=overwrite)
+    shaped = fitted((replace(unit, source=None) for unit in units), target, diagnostics)
     corpora.write(shaped, output, format=target.name, overwrite=overwrite, diagnostics=diagnostics)
     say.notes(diagnostics)
     n_mentions = sum(len(unit.mentions) for unit in units)

@@ -43,7 +43,7 @@ from hyperspan.cli.neural_options import (
 )
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
-from hyperspan.files import is_stream, locked
+from hyperspan.files import check_file, is_stream, locked
 
 if TYPE_CHECKING:
     from hyperspan.learning import Record
@@ -232,8 +232,7 @@ def _penalty(text: str) -> Any:
 
 def _check_output(output: Path) -> None:
     """Check before training whether a model can be written there."""
-    if output.is_dir():
-        raise UsageError(f"{output} is a folder; expected the name of a file to write")
+    check_file(output)
     try:
         output.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=output.parent):

@@ -13,7 +13,7 @@ from hyperspan.corpora.omop import FORMAT as OMOP
 from hyperspan.corpora.reading import format_named, formats
 from hyperspan.diagnostics import Diagnostics, quoted
 from hyperspan.errors import UsageError
-from hyperspan.files import writing, writing_folder
+from hyperspan.files import check_file, check_folder, writing, writing_folder
 from hyperspan.mentions import Document, Sentence, Unit
 
 _BY_SUFFIX = {
@@ -49,6 +49,19 @@ def format_of_output(path: str | Path, option: str = "--to", others: Iterable[st
         raise UsageError(
             f"{path.name!r} does not say which format to write; use {known}, or name it with {option}"
         ) from None
+
+
+def check_output(path: str | Path, format: str | None = None, *, overwrite: bool = False) -> Format:
+    """Return the format to write, after checking before any work is done that `write` can begin.
+
+    The parameters are those of `write`.
+    """
+    chosen, path = writable(format or format_of_output(path)), Path(path)
+    if chosen.write_folder is not None:
+        check_folder(path, overwrite=overwrite)
+    else:
+        check_file(path)
+    return chosen
 
 
 def write(
