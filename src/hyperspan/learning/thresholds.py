@@ -179,15 +179,18 @@ class ThresholdCurve:
     def _best_of_resamples(self, beta: float, is_looked_at: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the threshold with the highest F score for each bootstrap sample; the mean in case of a tie."""
         draw = np.random.default_rng(0)
-        n_counted = len(self.gold)
+        # Without sentences that only have candidates below, so that the draws do not depend on how low the curve begins.
+        counts_here = (self.gold > 0) | self.found[:, is_looked_at].any(axis=1)
+        n_counted = int(counts_here.sum())
         shares = np.full(n_counted + 1, 1.0 / self.n_sentences)
         shares[-1] = 1.0 - n_counted / self.n_sentences
         thresholds = self.thresholds[is_looked_at]
-        right, found = (counts[:, is_looked_at].astype(np.float64) for counts in (self.right, self.found))
+        right, found = (counts[counts_here][:, is_looked_at].astype(float) for counts in (self.right, self.found))
+        gold = self.gold[counts_here]
         best = np.empty(RESAMPLES)
         for number in range(RESAMPLES):
             times = draw.multinomial(self.n_sentences, np.maximum(shares, 0.0))[:-1].astype(np.float64)
-            scores = _f_score(times @ right, times @ found, times @ self.gold, beta)
+            scores = _f_score(times @ right, times @ found, times @ gold, beta)
             best[number] = thresholds[scores == scores.max()].mean()
         return best
 

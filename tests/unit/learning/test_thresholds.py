@@ -101,6 +101,17 @@ def test_it_is_never_below_the_lowest_that_tuning_looks_at():
     assert ThresholdCurve.of(gold, [low] * 45 + [high] * 5, 0.02).choose() >= LOWEST_THRESHOLD
 
 
+def test_it_does_not_depend_on_how_low_the_curve_begins():
+    for seed in range(10):
+        draw = np.random.default_rng(seed)
+        gold, candidates = [], []
+        for prob in draw.uniform(0.02, 1.0, 40).tolist():
+            gold.append([mention(0)] if draw.uniform() < prob else [])
+            candidates.append([mention(0, prob)])
+        above = [[each for each in here if (each.prob or 0.0) >= 0.1] for here in candidates]
+        assert ThresholdCurve.of(gold, candidates, 0.02).choose() == ThresholdCurve.of(gold, above, 0.1).choose()
+
+
 def test_gold_that_was_skipped_in_reading_counts_as_missed():
     sentence = Sentence(["no", "fever"], [mention(1)], lost=(LostMention("Finding", 1), LostMention("Finding", 1)))
     only_lost = Sentence(["no", "pain"], [], lost=(LostMention("Finding", 2, 0),))
