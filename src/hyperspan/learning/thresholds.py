@@ -179,7 +179,7 @@ class ThresholdCurve:
     def _best_of_resamples(self, beta: float, is_looked_at: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Return the threshold with the highest F score for each bootstrap sample; the mean in case of a tie."""
         draw = np.random.default_rng(0)
-        # Without sentences that only have candidates below, so that the draws do not depend on how low the curve begins.
+        # Sentences that only have candidates below are left out: the draws must not depend on where the curve begins.
         counts_here = (self.gold > 0) | self.found[:, is_looked_at].any(axis=1)
         n_counted = int(counts_here.sum())
         shares = np.full(n_counted + 1, 1.0 / self.n_sentences)
