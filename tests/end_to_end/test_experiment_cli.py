@@ -132,6 +132,7 @@ def test_the_set_up_of_the_paper_in_one_command(tmp_path):
         assert ("As published: the paper's templates and no others" in told) is (
             name not in ("data-stats", "canonical-counts", "ambiguity")
         )
+        assert ("sentences, tokens and section names are by our own rules" in told) is (name != "canonical-counts")
         if document["table"] != "ours":
             assert differences_shown(document) > 0, name
         page = (tmp_path / "out" / f"{name}.md").read_text(encoding="utf-8")

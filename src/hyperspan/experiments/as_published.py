@@ -22,6 +22,13 @@ def clusters_of(data: Data, settings: Settings) -> Clusters:
     return brown_clusters(words, QUICK_CLUSTERS if settings.quick else N_CLUSTERS)
 
 
+TEXT = (
+    "Not the same: sentences, tokens and section names are by our own rules, the paper's by Stanford CoreNLP, regular "
+    "expressions and rules that the paper does not print."
+)
+"""What differs in every table about a corpus."""
+
+
 def notes(data: Data, settings: Settings, clusters: Clusters | None) -> Iterator[str]:
     """Yield notes for the page of a result: what is the same as in the paper, and what is not."""
     others = ", ".join(f"{penalty:g}" for penalty in settings.penalties if penalty not in L2_CHOICES)
@@ -39,10 +46,7 @@ def notes(data: Data, settings: Settings, clusters: Clusters | None) -> Iterator
             "Not the same: no annotator is installed, so the templates of parts of speech and lemmas are left out "
             "unless the corpus brings them (the extra 'spacy' has one)."
         )
-    yield (
-        "Not the same: sentences, tokens and section names are by our own rules, the paper's by Stanford CoreNLP, "
-        "regular expressions and rules that the paper does not print."
-    )
+    yield TEXT
     if clusters is not None:
         whose = "given" if settings.clusters else "made here from train, dev and test, as in the paper"
         yield f"Brown clusters: {clusters.n_clusters:,} of {len(clusters):,} words, {whose}."

@@ -172,8 +172,12 @@ class Run:
             result = with_differences(result)
         if self.settings.quick and experiment.needs:
             result = replace(result, notes=(*result.notes, QUICK_NOTE))
-        if self.settings.as_published and experiment.trains:
-            told = as_published.notes(self.data, self.settings, self.options.clusters)
+        if self.settings.as_published and experiment.needs:
+            told = (
+                as_published.notes(self.data, self.settings, self.options.clusters)
+                if experiment.trains
+                else [as_published.TEXT]
+            )
             result = replace(result, notes=(*result.notes, *told))
         document = {
             "experiment": experiment.name,
