@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 from hyperspan.corpora import Format, Item, find_items, stream_item
@@ -80,6 +81,13 @@ def read_release(
                 f"{folder} has annotations for the split {name!r}, but the release of ShARe/CLEF 2013 has only "
                 f"{' and '.join(wanted)}; the first: {next(iter(items[name].values())).path}. Name the folder of that "
                 "release alone, and give SemEval-2014 with --semeval2014"
+            )
+    for one, other in combinations(_FOLDERS, 2):
+        if twice := sorted(set(items[one]) & set(items[other])):
+            places = " and ".join(str(items[name][twice[0]].path) for name in (one, other))
+            raise UsageError(
+                f"{folder} has {len(twice):,} reports in {one} and in {other}, such as {quoted(twice[0])}: {places}. "
+                "Name the folder of one release alone"
             )
     placed = {report for split in _FOLDERS for report in items[split]}
     without_split = {report: item for report, item in items.pop("").items() if report not in placed}

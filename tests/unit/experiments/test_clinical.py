@@ -10,7 +10,7 @@ from hyperspan.errors import CorpusError, UsageError
 from hyperspan.experiments import Settings, Source, load
 from hyperspan.experiments.clinical import read_semantic_roots, split_of_folders
 from hyperspan.experiments.data import cui_of
-from releases import write_shareclef2013
+from releases import write_releases, write_shareclef2013
 
 
 def docs(sentences) -> set[str]:
@@ -159,6 +159,14 @@ def test_the_later_release_is_not_taken_for_the_earlier(clinical):
     message = r"annotations for the split 'dev', but the release of ShARe/CLEF 2013 has only train and test; the first"
     with pytest.raises(UsageError, match=message):
         load(Source(shareclef2013=clinical["semeval"]), Settings())
+
+
+def test_a_report_is_in_one_split_only(tmp_path):
+    """The test documents of 2013 are the development documents of 2014, so one folder must not hold both releases."""
+    write_releases(tmp_path)
+    message = r"has 24 reports in dev and in test, such as '00100-000100-\w+': .*devel.* and .*Task1TestSetGOLD"
+    with pytest.raises(UsageError, match=message):
+        load(Source(semeval2014=tmp_path), Settings())
 
 
 def test_abbreviations_are_no_disorders(tmp_path):
