@@ -58,6 +58,11 @@ def train_neural(
     """Train an encoder and its head; keep the best epoch on the development data."""
     if settings.encoder is None:
         raise UsageError("the scorer 'neural' needs an encoder: a folder, or the name of a pretrained one")
+    if settings.rescore == "on" and not any(sentence.mentions for sentence in dev):
+        raise LearningError(
+            f"with an encoder, a second look needs development data with mentions; there are {len(dev):,} development "
+            "sentences, none with a mention. Give some, or rescore='off'"
+        )
     device = best_device(settings.device)
     torch.manual_seed(settings.seed)
     encoder, pieces = load_encoder(settings.encoder)

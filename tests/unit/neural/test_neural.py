@@ -12,7 +12,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="the neural scorer needs torch: pip install 'hyperspan[neural]'")
 
 from forging import forged
-from hyperspan.errors import HyperspanError, ModelError, UsageError
+from hyperspan.errors import HyperspanError, LearningError, ModelError, UsageError
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer import Interrupted, Recognizer
 
@@ -355,6 +355,14 @@ def test_no_development_data_is_no_obstacle(encoder, some):
     assert recognizer.scorer_.temperature == 1.0
     assert recognizer.training_log_[-1]["stopped"] == "2 epochs"
     assert len(recognizer.predict(some[:4])) == 4
+
+
+@pytest.mark.parametrize("dev", [None, [Sentence(["nothing"])]], ids=["none", "no mention"])
+def test_a_second_look_needs_development_data_with_mentions(encoder, some, dev):
+    with pytest.raises(LearningError, match="with an encoder, a second look needs development data with mentions"):
+        Recognizer(encoder=encoder, **QUICK, rescore="on").fit(some[:16], dev=dev)
+    made = Recognizer(encoder=encoder, **QUICK, rescore="auto").fit(some[:16], dev=dev)
+    assert made.rescorer_ is None
 
 
 def test_development_data_may_have_other_types(encoder, some):
