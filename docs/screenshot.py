@@ -53,7 +53,8 @@ def take(address: str, output: Path, *, scheme: str = "light") -> list[Path]:
     """Take a picture of a mention with its reasons, one of a correction, and one of a phone."""
     from playwright.sync_api import sync_playwright
 
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    names = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+    chromium = next(filter(None, map(shutil.which, names)), None)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
         pictures = [
