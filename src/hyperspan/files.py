@@ -60,7 +60,12 @@ def is_stream(path: Path) -> bool:
 
 
 def check_file(path: Path) -> None:
-    """Raise an error for a path that cannot become a file: a folder, a block device or a socket."""
+    """Raise an error for a path that cannot become a file: a folder, a block device, a socket, or ``-``.
+
+    Commands that write to stdout handle ``-`` before.
+    """
+    if str(path) == "-":
+        raise UsageError("-, for stdout, cannot be written to here; name a file, or /dev/stdout")
     if path.is_dir():
         raise UsageError(f"{path} is a folder; expected the name of a file to write")
     if (kind := kind_of(path)) in ("a block device", "a socket"):
@@ -68,7 +73,9 @@ def check_file(path: Path) -> None:
 
 
 def check_folder(path: Path, *, overwrite: bool = False) -> None:
-    """Raise an error for a path that cannot become a folder: a file, or a folder with content that must stay."""
+    """Raise an error for a path that cannot become a folder: a file, ``-``, or a folder with content that must stay."""
+    if str(path) == "-":
+        raise UsageError("-, for stdout, cannot be written to here; name a folder, or /dev/stdout and a format")
     if path.exists() and not path.is_dir():
         raise UsageError(f"{path} is {kind_of(path) or 'a file'}; expected the name of a folder to write")
     if not overwrite and path.is_dir() and any(path.iterdir()):

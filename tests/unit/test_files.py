@@ -41,6 +41,14 @@ def test_a_file_cannot_be_written_over_a_folder_or_below_a_file(tmp_path):
         pass
 
 
+def test_stdout_is_no_name_of_a_file_or_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for write in (writing, writing_folder):
+        with pytest.raises(UsageError, match="-, for stdout, cannot be written to here"), write(Path("-")):
+            pass
+    assert not list(tmp_path.iterdir())
+
+
 def test_a_written_file_has_the_usual_permissions(tmp_path):
     with writing(tmp_path / "ours"):
         pass
