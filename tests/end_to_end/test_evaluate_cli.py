@@ -180,7 +180,7 @@ def test_an_error_list_appears_whole_or_not_at_all(run, gold, tmp_path):
 def test_errors_never_overwrite_what_is_read(run, gold, half):
     code, _, err = run(gold, half, "--errors", half.parent / "." / "half.jsonl")
     assert code == 2
-    assert "--errors would overwrite" in err
+    assert "is an input and would be overwritten; choose another name" in err
     assert len(half.read_text(encoding="utf-8").splitlines()) == 5
 
 

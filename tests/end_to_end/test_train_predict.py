@@ -641,6 +641,17 @@ def test_an_empty_file_is_noted(run: Run, data: Path, tmp_path: Path):
     assert err == f"note: there is nothing in {tmp_path / 'none.jsonl'}\n"
 
 
+@pytest.mark.parametrize("command", [("predict", "model", "a.jsonl"), ("train", "a.jsonl")])
+def test_an_input_is_not_overwritten(run: Run, data: Path, tmp_path: Path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    corpora.write(CORPUS.split("test"), "a.jsonl")
+    before = Path("a.jsonl").read_bytes()
+    code, _, err = run(*command, "-o", "a.jsonl")
+    assert code == 2
+    assert err == "error: a.jsonl is an input and would be overwritten; choose another name\n"
+    assert Path("a.jsonl").read_bytes() == before
+
+
 def test_a_folder_is_replaced_if_asked_for_and_brat_is_told_the_types(run: Run, data: Path, tmp_path: Path):
     corpora.write(CORPUS.split("test"), tmp_path / "test.jsonl")
     options = ("predict", data / "model", tmp_path / "test.jsonl", "--format", "brat", "-o", tmp_path / "brat")

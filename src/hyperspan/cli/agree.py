@@ -23,7 +23,7 @@ from hyperspan.cli.console import (
     stdout,
 )
 from hyperspan.cli.evaluate import DuplicatesOnce
-from hyperspan.cli.outputs import fitted
+from hyperspan.cli.outputs import fitted, refuse_inputs
 from hyperspan.corpora.writing import check_output
 from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.errors import UsageError
@@ -105,7 +105,7 @@ def agree(
         raise UsageError("--adjudicate and -o belong together: which mentions to keep, and where to write them")
     if output is None and (to is not None or overwrite):
         raise UsageError("--to and --overwrite say how -o is written; name the output with -o")
-    _refuse_inputs(annotators, [path for path in (html, list_, output) if path is not None])
+    refuse_inputs(annotators, html, list_, output, overwrite=overwrite)
     for path in (html, list_):
         if path is not None:
             check_file(path)
@@ -157,12 +157,6 @@ def names_of(paths: Sequence[Path]) -> dict[str, Path]:
             return dict(zip(names, paths, strict=True))
     twice = next(path for path in paths if full.count(path.resolve()) > 1)
     raise UsageError(f"{twice} is given more than once; every annotator has a corpus of their own")
-
-
-def _refuse_inputs(inputs: Sequence[Path], outputs: Sequence[Path]) -> None:
-    for path in outputs:
-        if path.exists() and any(each.exists() and each.samefile(path) for each in inputs):
-            raise UsageError(f"{path} is an input and would be overwritten; choose another name")
 
 
 def _tell_of_lacking(shared: Shared) -> None:

@@ -21,6 +21,7 @@ from hyperspan.cli.console import (
     stdout,
     tell_of_compiling,
 )
+from hyperspan.cli.outputs import refuse_inputs
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 from hyperspan.files import check_file
@@ -75,6 +76,7 @@ def audit(
     from hyperspan.text import as_sentences
 
     if html is not None:
+        refuse_inputs([model, corpus], html)
         check_file(html)
     tell_of_compiling()
     settings = settings_of(model, max_iterations, threads)

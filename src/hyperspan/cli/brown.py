@@ -11,6 +11,7 @@ import typer
 
 from hyperspan import corpora
 from hyperspan.cli.console import FromOption, JsonOption, OnErrorChoice, OnErrorOption, print_json, say
+from hyperspan.cli.outputs import refuse_inputs
 from hyperspan.corpora.files import stream_lines
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
@@ -39,6 +40,7 @@ def brown(
     Example: hyperspan brown notes.txt -c 1000 -o clusters.tsv
     """
     diagnostics = Diagnostics(on_error.value)
+    refuse_inputs([text], output)
     check_file(output)
     with _reporting() as report:
         clusters = cluster_words(

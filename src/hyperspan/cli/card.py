@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from hyperspan.cli.console import say
+from hyperspan.cli.outputs import refuse_inputs
 
 
 def card(
@@ -36,6 +37,7 @@ def card(
     from hyperspan.files import writing
     from hyperspan.recognizer import Recognizer
 
+    refuse_inputs([model], output)
     written = Recognizer.load(model).card(
         name=name or model.stem, data=data, licence=licence, language=language, use=use
     )

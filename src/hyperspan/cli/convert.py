@@ -26,7 +26,7 @@ from hyperspan.cli.console import (
     progress,
     say,
 )
-from hyperspan.cli.outputs import fitted
+from hyperspan.cli.outputs import fitted, refuse_inputs
 from hyperspan.corpora.format import Format, Item
 from hyperspan.corpora.links import links_of
 from hyperspan.diagnostics import Diagnostics, counted, quoted
@@ -113,7 +113,7 @@ def convert_corpus(
     percent = None if shares is None else parse_shares(shares)
     if percent is not None and output.suffix and not output.is_dir():
         raise UsageError(f"--split writes a folder, but {output.name!r} is the name of a file; leave out the suffix")
-    _refuse_itself(corpus, output)
+    refuse_inputs([corpus], output, overwrite=overwrite)
     source, items = corpora.find_items(corpus, format)
     job = _Job(source, target, discontiguous_only, diagnostics, expander)
     in_splits = any(item.split for item in items)
@@ -137,12 +137,6 @@ def convert_corpus(
         units = job.fitted(job.read(items, diagnostics, "Converting"))
         corpora.write(units, output, format=target.name, overwrite=overwrite, diagnostics=diagnostics)
     return {"format": target.name, **job.as_dict()}
-
-
-def _refuse_itself(corpus: Path, output: Path) -> None:
-    """Raise an error for an output that would replace the input or be read as part of it."""
-    if output.exists() and corpus.exists() and output.samefile(corpus):
-        raise UsageError(f"{output} is the input; choose another name for the output")
 
 
 class _Job:

@@ -15,7 +15,7 @@ import typer
 
 from hyperspan.cli.choices import structure_option
 from hyperspan.cli.console import FromOption, OnErrorChoice, OnErrorOption, printable, say, stdout
-from hyperspan.cli.outputs import DRAWINGS
+from hyperspan.cli.outputs import DRAWINGS, refuse_inputs
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 from hyperspan.files import is_stream
@@ -72,6 +72,7 @@ def draw(
     Example: hyperspan draw notes/ --sentence 3 --hypergraph -o sentence.svg
     """
     to = to or format_of(output)
+    refuse_inputs([corpus], output)
     diagnostics = Diagnostics(on_error.value)
     chosen = Chosen(
         sentences(corpus, text, format, diagnostics), sentence, limit or (MOST_IN_SVG if to == "svg" else None)

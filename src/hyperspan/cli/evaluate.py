@@ -24,6 +24,7 @@ from hyperspan.cli.console import (
     say,
     stdout,
 )
+from hyperspan.cli.outputs import refuse_inputs
 from hyperspan.diagnostics import Diagnostics, OnError, counted
 from hyperspan.errors import UsageError
 from hyperspan.files import writing
@@ -90,9 +91,7 @@ def evaluate(
     if plot is not None and not calibration:
         raise UsageError("--plot draws the diagram of --calibration; give both")
     check_picture(plot)
-    inputs = [gold, predicted, *([] if compare is None else [compare])]
-    if errors is not None and any(path.exists() and errors.exists() and path.samefile(errors) for path in inputs):
-        raise UsageError(f"--errors would overwrite {errors}, which is an input; choose another name")
+    refuse_inputs([gold, predicted, compare], errors, plot)
 
     read = _Reader(gold, format, predicted_format or format, on_error.value)
     probs = CalibrationCounter()

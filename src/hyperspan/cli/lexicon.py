@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hyperspan.cli.console import JsonOption, print_json, printable, progress, say
+from hyperspan.cli.outputs import refuse_inputs
 from hyperspan.diagnostics import quoted
 from hyperspan.errors import MissingExtraError, UsageError, install_command
 from hyperspan.files import check_file
@@ -50,8 +51,9 @@ def build(
 
     Example: hyperspan lexicon build -o lexicon.npz --tsv words.tsv
     """
-    check_file(output)
     tables, ontologies = tsv or [], [parse_obo(text) for text in obo or []]
+    refuse_inputs([*tables, *(path for _, path in ontologies)], output)
+    check_file(output)
     if packages is None:
         packages = not (tables or ontologies or umls)
     lexicon, missing = build_lexicon(tsv=tables, obo=ontologies, umls=umls, packages=packages)

@@ -51,6 +51,19 @@ def output_format(output: Path, wanted: str | None) -> str:
     return wanted
 
 
+def refuse_inputs(inputs: Iterable[Path | None], *outputs: Path | None, overwrite: bool = False) -> None:
+    """Raise an error for an output that is an input, or, with --overwrite, a folder with an input in it."""
+    known = [path for path in inputs if path is not None and str(path) != "-" and path.exists()]
+    for output in outputs:
+        if output is None or is_stream(output) or not output.exists():
+            continue
+        for path in known:
+            if path.samefile(output):
+                raise UsageError(f"{output} is an input and would be overwritten; choose another name")
+            if overwrite and output.resolve() in path.resolve().parents:
+                raise UsageError(f"{output} holds the input {path}, which would be overwritten; choose another name")
+
+
 def fitted(units: Iterable[Unit], format: Format, diagnostics: Diagnostics) -> Iterable[Unit]:
     """Return units in the form that a format can hold: as sentences, as documents, or as they are."""
     from hyperspan.text import as_documents, as_sentences

@@ -19,7 +19,7 @@ from hyperspan.cli.console import (
     tell_of_compiling,
 )
 from hyperspan.cli.inputs import read_inputs
-from hyperspan.cli.outputs import HOLD_PHRASES, Written, output_format, output_formats, write_output
+from hyperspan.cli.outputs import HOLD_PHRASES, Written, output_format, output_formats, refuse_inputs, write_output
 from hyperspan.corpora import formats
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
@@ -87,6 +87,7 @@ def predict(
     expanding = expander(expand, singular)
     if expand and chosen not in HOLD_PHRASES:
         raise UsageError(f"--expand cannot be written in the format {chosen!r}; expected {' or '.join(HOLD_PHRASES)}")
+    refuse_inputs([model, *inputs], output, overwrite=overwrite)
     tell_of_compiling()
     diagnostics = Diagnostics(on_error.value)
     recognizer = Recognizer.load(model)

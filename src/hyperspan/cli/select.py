@@ -23,7 +23,7 @@ from hyperspan.cli.console import (
     stdout,
     tell_of_compiling,
 )
-from hyperspan.cli.outputs import fitted
+from hyperspan.cli.outputs import fitted, refuse_inputs
 from hyperspan.corpora.writing import check_output
 from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.errors import UsageError
@@ -138,6 +138,7 @@ def select(
     if n is None and words is None:
         raise UsageError("say how much to choose: -n for documents, --words for words, or both")
     if output is not None:
+        refuse_inputs([model, pool, annotated], output, overwrite=overwrite)
         check_output(output, to, overwrite=overwrite)
     _choose(
         _Request(model, threads, strategy.value, per_word, most_similar, n, words, seed),

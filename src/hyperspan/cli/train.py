@@ -41,6 +41,7 @@ from hyperspan.cli.neural_options import (
     SavePrecisionOption,
     check_encoder_options,
 )
+from hyperspan.cli.outputs import refuse_inputs
 from hyperspan.diagnostics import Diagnostics
 from hyperspan.errors import UsageError
 from hyperspan.files import check_file, is_stream, locked
@@ -157,6 +158,7 @@ def train(
     }
     check_encoder_options(encoder, options)
     penalty = _penalty(l2)
+    refuse_inputs([corpus, dev, clusters, lexicon], output, log)
     _check_output(output)
     diagnostics = Diagnostics(on_error.value)
     sentences, own_dev = _read_training(corpus, format, diagnostics)

@@ -285,7 +285,8 @@ def test_skipped_mentions_are_counted_and_widened_ones_kept(tmp_path):
         (("out.jsonl", "--split", "80,10,10"), "--split writes a folder, but 'out.jsonl' is the name of a file"),
         (("out", "--split", "80,10"), "the split '80,10' is not three shares that add up to 100"),
         (("out.jsonl", "--to", "xlsx"), "there is no corpus format 'xlsx'; expected one of bigbio"),
-        (("in/notes.jsonl",), "is the input; choose another name for the output"),
+        (("in/notes.jsonl",), "in/notes.jsonl is an input and would be overwritten; choose another name"),
+        (("in", "--to", "brat", "--overwrite"), "in holds the input in/notes.jsonl, which would be overwritten"),
     ],
 )
 def test_wrong_usage_says_what_to_do(arguments, message, tmp_path, monkeypatch):
