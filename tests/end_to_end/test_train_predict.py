@@ -125,6 +125,11 @@ def test_the_log_has_a_line_for_every_iteration(run: Run, data: Path, tmp_path: 
     assert [line["iteration"] for line in lines if "dev_f1" in line] == [5, 10, 12]
     assert all({"l2", "objective", "gradient_norm", "evaluations", "seconds"} <= line.keys() for line in lines)
     assert [line for line in lines if "stopped" in line] == lines[-1:]
+    alone = ("train", data / "train.jsonl", "-o", tmp_path / "m", *QUICK)
+    code, _, err = run(*alone, "--log", log, "--dev-every", 5, "--resume")
+    assert code == 0
+    assert "note: --dev-every has no effect: there is no development data" in err
+    assert len(records(log.read_text())) == 12, "there was nothing to resume, so the log is new"
 
 
 @pytest.mark.parametrize("with_dev", [True, False])

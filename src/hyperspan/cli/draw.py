@@ -71,6 +71,8 @@ def draw(
 
     Example: hyperspan draw notes/ --sentence 3 --hypergraph -o sentence.svg
     """
+    if not hypergraph and (structure != "shared" or max_components != 3):
+        raise UsageError("--structure and --max-components only apply to --hypergraph; give it too")
     to = to or format_of(output)
     refuse_inputs([corpus], output)
     diagnostics = Diagnostics(on_error.value)

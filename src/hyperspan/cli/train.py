@@ -42,7 +42,7 @@ from hyperspan.cli.neural_options import (
     check_encoder_options,
 )
 from hyperspan.cli.outputs import refuse_inputs
-from hyperspan.diagnostics import Diagnostics
+from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.errors import UsageError
 from hyperspan.files import check_file, is_stream, locked
 
@@ -164,6 +164,8 @@ def train(
     sentences, own_dev = _read_training(corpus, format, diagnostics)
     development = own_dev if dev is None else _read(dev, format, diagnostics)
     say.diagnostics(diagnostics)
+    if dev_every and not development:
+        say.note("--dev-every has no effect: there is no development data")
     recognizer = Recognizer(
         structure=structure,
         max_components=max_components,
@@ -185,8 +187,9 @@ def train(
     )
     # A path that cannot be replaced, such as /dev/null, cannot have a checkpoint beside it either.
     checkpoint = None if is_stream(output) else output.with_name(f"{output.name}.checkpoint")
+    goes_on = resume and checkpoint is not None and checkpoint.is_file()
     try:
-        with locked(output), _progress(max_iterations, log, resume) as watch, _interruptible(watch):
+        with locked(output), _progress(max_iterations, log, goes_on) as watch, _interruptible(watch):
             recognizer.fit(
                 sentences,
                 dev=development or None,
@@ -263,7 +266,8 @@ def _read_training(path: Path, format: str | None, diagnostics: Diagnostics) -> 
 def _say_summary(summary: dict[str, Any]) -> None:
     sizes = "".join(f"{summary[name]:,} {name}, " for name in ("features", "weights", "parameters") if name in summary)
     made = f"encoder {summary['encoder']}" if "encoder" in summary else f"l2 {summary['l2']:g}"
-    say.info(f"{summary['model']}: {len(summary['types'])} types, {sizes}{made}, threshold {summary['threshold']:g}")
+    types = counted(len(summary["types"]), "type")
+    say.info(f"{summary['model']}: {types}, {sizes}{made}, threshold {summary['threshold']:g}")
     if "calibration_error" in summary:
         say.info(
             f"temperature {summary['temperature']:.2f}: the expected calibration error of dev probabilities went from "
@@ -274,7 +278,7 @@ def _say_summary(summary: dict[str, Any]) -> None:
             f"the threshold {summary['threshold']:g} is a fallback, because there is no development data with "
             f"mentions: give some with --dev, or tune it later: hyperspan threshold {summary['model']} DEV --set"
         )
-    say.info(f"{summary['iterations']} iterations; {summary['stopped']}")
+    say.info(f"{counted(summary['iterations'], 'iteration')}; {summary['stopped']}")
     if summary["left_out"]:
         say.info(f"{summary['left_out']:,} training mentions cannot be encoded in this structure and were left out")
     if summary["rescoring"]:
@@ -352,9 +356,10 @@ class Watch:
 
 
 @contextmanager
-def _progress(max_iterations: int, log: Path | None, resume: bool) -> Iterator[Watch]:
+def _progress(max_iterations: int, log: Path | None, goes_on: bool) -> Iterator[Watch]:
+    """Yield what watches a training, which writes a new log or continues that of an earlier run."""
     with ExitStack() as stack:
-        mode = "a" if resume else "w"
+        mode = "a" if goes_on else "w"
         file = None if log is None else stack.enter_context(open(log, mode, encoding="utf-8"))
         watch = Watch(max_iterations, file)
         stack.callback(watch.close)

@@ -154,6 +154,10 @@ def test_a_large_corpus_as_svg_is_cut_and_says_so(tmp_path: Path):
         ([], "draw needs a corpus or --text, but neither was given; expected one of them"),
         (["{paper}", "--text", "x"], "draw needs a corpus or --text, but both were given; expected one of them"),
         (["{paper}", "--sentence", "6"], "--sentence is 6, but there are only 5 sentences"),
+        (
+            ["{paper}", "--structure", "split"],
+            "--structure and --max-components only apply to --hypergraph; give it too",
+        ),
     ],
 )
 def test_wrong_usage(paper: Path, arguments: list[str], message: str):
