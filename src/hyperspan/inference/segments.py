@@ -40,9 +40,12 @@ MOST_STEPS = 500_000
 """The maximum number of edges that the search for probable mentions tries in one sentence and block."""
 
 _ROOM = 1_024
+_MOST_ROWS = 1 << 17
+"""If the mentions of several sentences need more rows at once, fewer sentences are searched at a time."""
 
 Numbers = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 
 
 class SegmentSets(BlockDistribution[Segments]):
@@ -137,9 +140,11 @@ class SegmentSets(BlockDistribution[Segments]):
 
     def probable_rows(self, threshold: float | Sequence[float], limit: int) -> tuple[MentionRows, Flags]:
         by_parts = np.array(by_number_of_parts(threshold, self.structure.max_components))
-        lowest, first_word = float(by_parts.min()), self.batch.first_word
+        lowest = float(by_parts.min())
 
-        def search(block: SegmentBlock, probs: Numbers, alive: Numbers, was_cut: Flags, rows: MentionRows) -> int:
+        def search(
+            block: SegmentBlock, probs: Numbers, alive: Numbers, first_word: Integers, was_cut: Flags, rows: MentionRows
+        ) -> int:
             found = probable_segments_kernel(self.table, probs, alive, first_word, lowest, MOST_STEPS, was_cut, rows)
             return int(found)
 
@@ -149,8 +154,10 @@ class SegmentSets(BlockDistribution[Segments]):
         """Return the best set of mentions of each sentence, with their probabilities; there is only one reading."""
         best = np.empty((self.table.n_nodes, self.batch.longest))
 
-        def search(block: SegmentBlock, probs: Numbers, alive: Numbers, was_cut: Flags, rows: MentionRows) -> int:
-            scores, first_word, first_label = self.batch.scores, self.batch.first_word, block.first_label
+        def search(
+            block: SegmentBlock, probs: Numbers, alive: Numbers, first_word: Integers, was_cut: Flags, rows: MentionRows
+        ) -> int:
+            scores, first_label = self.batch.scores, block.first_label
             found = best_mentions_kernel(
                 self.table, first_label, scores, probs, alive, first_word, best, MOST_MENTIONS, was_cut, rows
             )
@@ -161,24 +168,38 @@ class SegmentSets(BlockDistribution[Segments]):
         )
 
     def _searched(
-        self, search: Callable[[SegmentBlock, Numbers, Numbers, Flags, MentionRows], int], limit: int, by_parts: Numbers
+        self,
+        search: Callable[[SegmentBlock, Numbers, Numbers, Integers, Flags, MentionRows], int],
+        limit: int,
+        by_parts: Numbers,
     ) -> tuple[MentionRows, Flags]:
         """Return the mentions that a search through each block finds; if there are too many, the most probable ones.
 
         A mention must be at least as probable as ``by_parts`` requires for its number of parts.
         """
-        n_sentences = self.batch.n_sentences
-        was_cut, tables = np.zeros(n_sentences, dtype=np.bool_), list[MentionRows]()
+        n_sentences, n_levels = self.batch.n_sentences, self.structure.max_components
+        was_cut, tables = np.zeros(n_sentences, dtype=np.bool_), [MentionRows.room(0, n_levels)]
         probs, alive = self._room_for_probs(), np.empty((len(self.batch.scores), self.table.n_nodes))
         messages, totals = Messages.room(self.table, self.batch.longest), np.empty(n_sentences)
-        rows = MentionRows.room(_ROOM, self.structure.max_components)
+        rows = MentionRows.room(_ROOM, n_levels)
         for number, block in enumerate(self.structure.blocks):
             self._sum(block, probs, alive, totals, messages)
-            while (n_found := search(block, probs, alive, was_cut, rows)) < 0:
-                rows = MentionRows.room(4 * rows.n_rows, self.structure.max_components)
-            rows.block[:n_found] = number
-            here = rows.chosen(np.flatnonzero(rows.prob[:n_found] >= by_parts[rows.n_parts[:n_found] - 1]))
-            tables.append(here.chosen(_most_probable_rows(here, limit + 1)))
+            waiting = [(0, n_sentences)]
+            while waiting:
+                begin, end = waiting.pop()
+                first_word = self.batch.first_word[begin : end + 1]
+                n_found = search(block, probs, alive, first_word, was_cut[begin:end], rows)
+                if n_found < 0 and rows.n_rows >= _MOST_ROWS and end - begin > 1:
+                    middle = (begin + end) // 2
+                    waiting += [(middle, end), (begin, middle)]
+                elif n_found < 0:
+                    rows = MentionRows.room(4 * rows.n_rows, n_levels)
+                    waiting.append((begin, end))
+                else:
+                    rows.block[:n_found] = number
+                    rows.sentence[:n_found] += begin
+                    here = rows.chosen(np.flatnonzero(rows.prob[:n_found] >= by_parts[rows.n_parts[:n_found] - 1]))
+                    tables.append(here.chosen(_most_probable_rows(here, limit + 1)))
         return joined_rows(tables), was_cut
 
     def mention_probs(self, mentions: Sequence[Sequence[Mention]]) -> list[list[float]]:

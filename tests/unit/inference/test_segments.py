@@ -295,6 +295,20 @@ def test_a_search_says_that_it_was_cut_wherever_that_happens(monkeypatch, most_s
     assert decoded.truncated == (len(decoded.mentions) < len(whole.mentions))
 
 
+def test_sentences_with_very_many_mentions_are_searched_a_few_at_a_time(monkeypatch) -> None:
+    made, rng = Segments(TWO, 3, 3, 3), np.random.default_rng(0)
+    found = distribution(made, batch_of([rng.normal(size=(n_words, made.n_labels)) for n_words in (6, 0, 5) * 8]))
+    whole, best = found.probable((0.04, 0.01)), found.read_best("all")
+    monkeypatch.setattr(over_segments, "_ROOM", 1)
+    monkeypatch.setattr(over_segments, "_MOST_ROWS", 4)
+    n_rooms, room = [], over_segments.MentionRows.room
+    monkeypatch.setattr(over_segments.MentionRows, "room", lambda n, parts: n_rooms.append(n) or room(n, parts))
+    assert found.probable((0.04, 0.01)) == whole
+    assert found.read_best("all") == best
+    n_of_one = max(len(here.mentions) for here in whole)
+    assert max(n_rooms) <= 4 * n_of_one < sum(len(here.mentions) for here in whole)
+
+
 def test_mentions_that_cannot_be_written_have_no_probability() -> None:
     made = Segments(ONE, 2, 2, 1)
     found = single(made, np.zeros((6, made.n_labels)))
