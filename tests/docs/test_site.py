@@ -147,7 +147,8 @@ def test_pages_fit_a_phone_and_what_is_wide_scrolls(site):
             assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
             assert page.evaluate(STICKING_OUT) == [], name
         page.goto((site / "results.html").as_uri())
-        scroller = page.locator(".md-typeset__scrollwrap").first
-        assert scroller.evaluate("each => each.scrollWidth > each.clientWidth")
+        scrollers = page.locator(".md-typeset__scrollwrap")
+        scrollers.first.wait_for()
+        assert scrollers.evaluate_all("all => all.some(each => each.scrollWidth > each.clientWidth)")
         browser.close()
     assert not problems
