@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -60,3 +63,29 @@ def test_what_is_required_is_imported():
     required = {Requirement(text).name for text in (*PROJECT["dependencies"], *EXTRAS["serve"], *EXTRAS["plots"])}
     required -= {"h11"}  # comes with uvicorn; named for its lower bound
     assert {IMPORT_NAMES.get(name, name) for name in required} <= imported()
+
+
+def test_every_extra_is_described_and_can_be_checked():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").partition("| extra | adds |")[2].partition("\n\n")[0]
+    assert re.findall(r"^\| `(\w+)` \|", readme, flags=re.MULTILINE) == sorted(EXTRAS)
+    script = (ROOT / ".ci" / "release-check").read_text(encoding="utf-8")
+    assert set(EXTRAS) <= set(re.findall(r"^        (\w+)\) echo ", script, flags=re.MULTILINE))
+
+
+def test_extras_to_check_are_not_those_of_the_tests(tmp_path):
+    make = shutil.which("make")
+    if make is None:
+        pytest.skip("make is not installed")
+    (line,) = re.findall(
+        r"^ +make -C .*$", (ROOT / ".ci" / "release-check").read_text(encoding="utf-8"), flags=re.MULTILINE
+    )
+    given = [word for word in line.split() if word.startswith("EXTRAS=")]
+    command = [make, "-n", "-B", "-C", str(ROOT), f"VENV={tmp_path}/venv", *given, f"{tmp_path}/venv/.ready"]
+    done = subprocess.run(
+        command,
+        env={**os.environ, "EXTRAS": "serve plots", "MAKEFLAGS": ""},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert '".[dev]"' in done.stdout
