@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any
@@ -116,7 +117,11 @@ def write_splits(
     overwrite: bool = False,
     diagnostics: Diagnostics | None = None,
 ) -> None:
-    """Write a folder with one file (``train.jsonl``) or folder (``train/``) for each split, one after another."""
+    """Write a folder with one file (``train.jsonl``) or folder (``train/``) for each split, one after another.
+
+    A document that is named after the folder it was read from (``train/a``) becomes ``train/a`` again, not
+    ``train/train/a``.
+    """
     chosen = writable(format)
     diagnostics = diagnostics or Diagnostics()
     with writing_folder(Path(path), overwrite=overwrite) as folder:
@@ -124,7 +129,8 @@ def write_splits(
             units = _without_halves(of_split, diagnostics)
             if chosen.write_folder is not None:
                 (folder / name).mkdir()
-                chosen.write_folder(units, folder / name, diagnostics)
+                inside = (replace(unit, doc=unit.doc.removeprefix(f"{name}/")) for unit in units)
+                chosen.write_folder(inside, folder / name, diagnostics)
             elif chosen.write_file is not None:
                 target = folder / f"{name}{chosen.suffixes[0]}"
                 with open(target, "wb") as file:

@@ -92,7 +92,10 @@ def test_splits_become_files_or_folders_and_come_back(tmp_path):
     assert corpora.read(tmp_path / "files").splits == ("test", "train")
     write_splits({"train": [DOCUMENT], "dev": []}, tmp_path / "folders", format="brat")
     assert sorted(os.listdir(tmp_path / "folders")) == ["dev", "train"]
-    assert [(unit.doc, unit.split) for unit in corpora.read(tmp_path / "folders")] == [("train/a", "train")]
+    again = corpora.read(tmp_path / "folders")
+    assert [(unit.doc, unit.split) for unit in again] == [("train/a", "train")]
+    write_splits({"train": again}, tmp_path / "again", format="brat")
+    assert [unit.doc for unit in corpora.read(tmp_path / "again")] == ["train/a"]
 
 
 def test_splits_are_written_in_the_flavour_of_their_suffix(tmp_path, monkeypatch):
