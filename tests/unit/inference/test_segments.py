@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tracemalloc
 from itertools import combinations
 from math import comb
 
@@ -307,6 +308,20 @@ def test_sentences_with_very_many_mentions_are_searched_a_few_at_a_time(monkeypa
     assert found.read_best("all") == best
     n_of_one = max(len(here.mentions) for here in whole)
     assert max(n_rooms) <= 4 * n_of_one < sum(len(here.mentions) for here in whole)
+
+
+def test_the_memory_of_a_search_does_not_grow_with_the_longest_parts_and_gaps_allowed() -> None:
+    made = Segments(ONE, 3, 3_000, 3_000)
+    found = single(made, np.ones((5, made.n_labels)))
+    searched, best = found.probable(0.01), found.read_best("all")  # compiled
+    tracemalloc.start()
+    assert found.probable(0.01) == searched
+    assert found.read_best("all") == best
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    n_mentions = sum(comb(6, 2 * parts) for parts in (1, 2, 3))
+    assert [len(here.mentions) for here in (*searched, *best)] == [n_mentions, n_mentions]
+    assert peak < 100_000_000  # it would be two gigabytes
 
 
 def test_mentions_that_cannot_be_written_have_no_probability() -> None:

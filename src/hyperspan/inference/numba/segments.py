@@ -365,7 +365,7 @@ def probable_segments_kernel(table, probs, alive, first_word, threshold, most_st
     the number of mentions, or -1 if ``rows`` is too short. ``was_cut`` is set if the search takes too many steps.
     """
     n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
-    most_waiting = n_levels * longest_part * longest_gap + 1
+    most_waiting = min(n_levels * longest_part * longest_gap, most_steps + longest_gap) + 1  # a step adds at most one
     node_level, node_word = np.empty(most_waiting, np.int64), np.empty(most_waiting, np.int64)
     node_prob, node_parts = np.empty(most_waiting), np.empty((most_waiting, n_levels, 2), np.int64)
     n_rows = 0
@@ -384,14 +384,15 @@ def probable_segments_kernel(table, probs, alive, first_word, threshold, most_st
                 level, word, prob = node_level[n_waiting], node_word[n_waiting], node_prob[n_waiting]
                 path = node_parts[n_waiting].copy()
                 first_part, first_gap, end_label = labels_of_level_kernel(table, 0, level)
-                n_steps += longest_part
-                if n_steps > most_steps:
-                    was_cut[sentence] = True
-                    break
-                for place in range(min(longest_part, n_words - word)):
+                n_here = min(longest_part, n_words - word)
+                n_steps += n_here
+                for place in range(n_here):
                     here = prob * probs[begin + word, first_part + place]
                     if here < threshold:
                         continue
+                    if n_steps > most_steps:
+                        was_cut[sentence], n_waiting = True, 0
+                        break
                     path[level, 0], path[level, 1] = word, word + place + 1
                     last, whole = word + place, here
                     if level < n_levels - 1:
@@ -404,8 +405,9 @@ def probable_segments_kernel(table, probs, alive, first_word, threshold, most_st
                         n_rows += 1
                     if level == n_levels - 1:
                         continue
-                    n_steps += longest_gap
-                    for gap in range(min(longest_gap, n_words - last - 2)):
+                    n_gaps = max(0, min(longest_gap, n_words - last - 2))
+                    n_steps += n_gaps
+                    for gap in range(n_gaps):
                         further = here * probs[begin + last, first_gap + gap]
                         if further >= threshold:
                             node_level[n_waiting], node_word[n_waiting] = level + 1, last + 2 + gap
@@ -424,7 +426,7 @@ def best_mentions_kernel(table, first_label, scores, probs, alive, first_word, b
     were found.
     """
     n_levels, longest_part, longest_gap = table.n_levels, table.longest_part, table.longest_gap
-    most_waiting = n_levels * longest_part * longest_gap + 1
+    most_waiting = min(n_levels * longest_part * longest_gap, most) + 1
     node_level, node_word = np.empty(most_waiting, np.int64), np.empty(most_waiting, np.int64)
     node_prob, node_parts = np.empty(most_waiting), np.empty((most_waiting, n_levels, 2), np.int64)
     n_rows = 0
@@ -471,6 +473,9 @@ def best_mentions_kernel(table, first_label, scores, probs, alive, first_word, b
                         for gap in range(n_gaps):
                             of_gap = of_last[first_gap + gap] + best[level + 1, last + 2 + gap]
                             if of_gap > 0.0 or (highest <= 0.0 and gap == next_gap):
+                                if n_waiting == most:  # every node leads to a mention, so there are more
+                                    was_cut[sentence] = True
+                                    break
                                 node_level[n_waiting], node_word[n_waiting] = level + 1, last + 2 + gap
                                 node_prob[n_waiting] = here * probs[begin + last, first_gap + gap]
                                 node_parts[n_waiting] = path
