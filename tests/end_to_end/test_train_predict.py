@@ -680,6 +680,9 @@ def test_training_without_development_data_says_that_the_threshold_is_a_fallback
     assert f"hyperspan threshold {tmp_path / 'm'} DEV --set" in err
     assert err.count("templates are skipped") == 1
     assert "warning" not in err
+    corpora.write([Sentence(["nothing"], [Mention("Unknown", [(0, 1)])])], tmp_path / "other.jsonl")
+    _, _, err = run("train", tmp_path / "alone.jsonl", "--dev", tmp_path / "other.jsonl", "-o", tmp_path / "m", *QUICK)
+    assert "is a fallback, because nothing in the development data was found: give other with --dev" in err
     corpora.write(CORPUS.split("dev"), tmp_path / "dev.jsonl")
     code, _, err = run("train", tmp_path / "alone.jsonl", "--dev", tmp_path / "dev.jsonl", "-o", tmp_path / "m", *QUICK)
     assert "fallback" not in err

@@ -274,9 +274,13 @@ def _say_summary(summary: dict[str, Any]) -> None:
             f"{summary['calibration_error_before']:.3f} to {summary['calibration_error']:.3f}"
         )
     if not summary["threshold_tuned"]:
+        gold = summary["dev"].get("all", {"tp": 0, "fn": 0})
+        reason, wanted = "there is no development data with mentions", "some"
+        if gold["tp"] + gold["fn"]:
+            reason, wanted = "nothing in the development data was found", "other"
         say.note(
-            f"the threshold {summary['threshold']:g} is a fallback, because there is no development data with "
-            f"mentions: give some with --dev, or tune it later: hyperspan threshold {summary['model']} DEV --set"
+            f"the threshold {summary['threshold']:g} is a fallback, because {reason}: give {wanted} with --dev, or tune "
+            f"it later: hyperspan threshold {summary['model']} DEV --set"
         )
     say.info(f"{counted(summary['iterations'], 'iteration')}; {summary['stopped']}")
     if summary["left_out"]:
