@@ -279,8 +279,8 @@ def _say_summary(summary: dict[str, Any]) -> None:
         if gold["tp"] + gold["fn"]:
             reason, wanted = "nothing in the development data was found", "other"
         say.note(
-            f"the threshold {summary['threshold']:g} is a fallback, because {reason}: give {wanted} with --dev, or tune "
-            f"it later: hyperspan threshold {summary['model']} DEV --set"
+            f"the threshold {summary['threshold']:g} is a fallback, because {reason}: give {wanted} with --dev, or "
+            f"tune it later: hyperspan threshold {summary['model']} DEV --set"
         )
     say.info(f"{counted(summary['iterations'], 'iteration')}; {summary['stopped']}")
     if summary["left_out"]:
