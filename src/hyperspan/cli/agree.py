@@ -21,6 +21,7 @@ from hyperspan.cli.console import (
     progress,
     say,
     stdout,
+    table_of_numbers,
 )
 from hyperspan.cli.evaluate import DuplicatesOnce
 from hyperspan.cli.outputs import fitted, refuse_inputs
@@ -31,8 +32,6 @@ from hyperspan.files import check_file, writing
 from hyperspan.mentions import Unit
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from hyperspan.agreement import Agreement, Disagreement, Measured, PairAgreement, Shared
 
 _MOST_ROWS = 10
@@ -213,7 +212,7 @@ def print_agreement(found: Agreement) -> None:
     from rich.text import Text
 
     n = len(found.shared.documents)
-    view = _table("value", f"{100 * found.confidence:g} % interval")
+    view = table_of_numbers("value", f"{100 * found.confidence:g} % interval")
     view.add_row(Text(f"{n:,} documents" if n > 1 else "1 document", style="bold"))
     for pair in found.pairs:
         view.add_row(Text(f"{printable(pair.first)} and {printable(pair.second)}", style="bold"))
@@ -236,7 +235,7 @@ def _print_views(found: Agreement) -> None:
     """Print F1 in every view, one column per pair."""
     from rich.text import Text
 
-    view = _table(*(f"{printable(pair.first)}\n{printable(pair.second)}" for pair in found.pairs))
+    view = table_of_numbers(*(f"{printable(pair.first)}\n{printable(pair.second)}" for pair in found.pairs))
     view.add_row(Text("F1 of the views", style="bold"))
     names = {
         "all mentions": "all",
@@ -266,7 +265,7 @@ def _print_views(found: Agreement) -> None:
 def _print_classes(found: Agreement) -> None:
     from rich.text import Text
 
-    view = _table("F1", "relaxed F1", "kappa", "cost", "mentions")
+    view = table_of_numbers("F1", "relaxed F1", "kappa", "cost", "mentions")
     view.add_row(Text("by type", style="bold"))
     for type, each in found.by_type.items():
         numbers = map(_number, (each.f1, each.relaxed_f1, each.kappa))
@@ -289,7 +288,7 @@ def _print_confusion(pair: PairAgreement) -> None:
 
     first, second = printable(pair.first), printable(pair.second)
     differing = [row for row in pair.confusion.as_dict()["types"] if row["first"] != row["second"]]
-    view = _table("times")
+    view = table_of_numbers("times")
     view.add_row(Text(f"{first} and {second} differ", style="bold"))
     for row in differing[:_MOST_ROWS]:
         one, other = (printable(row[side]) if row[side] else "nothing" for side in ("first", "second"))
@@ -313,13 +312,3 @@ def _number(value: float) -> str:
 def _shown(measured: Measured) -> tuple[str, str]:
     interval = "" if measured.low is None else f"{measured.low:.3f} to {measured.high:.3f}"
     return _number(measured.value), interval
-
-
-def _table(*columns: str) -> Table:
-    from rich.table import Table
-
-    view = Table(box=None, pad_edge=False)
-    view.add_column("", min_width=28, overflow="fold")
-    for name in columns:
-        view.add_column(name, justify="right", no_wrap=True)
-    return view

@@ -14,6 +14,7 @@ from hyperspan.cli.console import (
     JsonOption,
     OnErrorChoice,
     OnErrorOption,
+    ThreadsOption,
     print_json,
     printable,
     progress,
@@ -55,9 +56,7 @@ def audit(
             "--plant", min=0.0, max=0.5, help="Plant errors in this share of the mentions, and count those found."
         ),
     ] = 0.0,
-    threads: Annotated[
-        int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
-    ] = 2,
+    threads: ThreadsOption = 2,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Determines which documents are held out together.")] = 0,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,

@@ -18,6 +18,7 @@ from hyperspan.diagnostics import Diagnostics
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
     from hyperspan.text import Expander
 
@@ -61,6 +62,17 @@ SingularOption = Annotated[
     typer.Option(
         "--singular", help="With --expand: put nouns that a group shares into the singular; needs a lemmatiser."
     ),
+]
+ThreadsOption = Annotated[
+    int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
+]
+FeaturesOption = Annotated[
+    str, typer.Option("--features", help="A template file, or the name of a built-in one: default, published.")
+]
+ClustersOption = Annotated[Path | None, typer.Option("--clusters", help="Brown clusters: a paths file.")]
+LexiconOption = Annotated[Path | None, typer.Option("--lexicon", help="A lexicon file from 'hyperspan lexicon build'.")]
+AnnotatorOption = Annotated[
+    str, typer.Option("--annotator", help="What adds parts of speech and lemmas: none, auto, hanta, spacy, …")
 ]
 DiscontiguousOption = Annotated[
     bool, typer.Option("--discontiguous-only", help="Only sentences with a discontiguous mention.")
@@ -178,6 +190,17 @@ def stdout() -> Console:
     from rich.console import Console
 
     return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+def table_of_numbers(*columns: str) -> Table:
+    """Return a table with names in a wide first column, and numbers in the others."""
+    from rich.table import Table
+
+    view = Table(box=None, pad_edge=False)
+    view.add_column("", min_width=28, overflow="fold")
+    for name in columns:
+        view.add_column(name, justify="right", no_wrap=True)
+    return view
 
 
 def expander(expand: bool, singular: bool) -> Expander | None:

@@ -23,6 +23,7 @@ from hyperspan.cli.console import (
     progress,
     say,
     stdout,
+    table_of_numbers,
 )
 from hyperspan.cli.outputs import refuse_inputs
 from hyperspan.diagnostics import Diagnostics, OnError, counted
@@ -215,7 +216,7 @@ def print_evaluation(evaluation: Evaluation) -> None:
     """Print every score with the counts behind it."""
     rows = {name: getattr(evaluation, key) for name, key in _MAIN_ROWS.items()}
     rows |= {"relaxed (a common word)": evaluation.relaxed, "words": evaluation.words}
-    view = _table("precision", "recall", "F1", "right", "spurious", "missed")
+    view = table_of_numbers("precision", "recall", "F1", "right", "spurious", "missed")
     _add_scores(view, f"over {evaluation.n_units:,} sentences", rows)
     _add_scores(view, "by type", evaluation.by_type)
     _add_scores(view, "by number of parts", evaluation.by_parts)
@@ -229,7 +230,7 @@ def print_significance(tested: Significance, predicted: str, other: str) -> None
     from rich.text import Text
 
     found = [tested.differences[key] for key in _MAIN_ROWS.values()]
-    view = _table(*(name.replace(" ", "\n") for name in _MAIN_ROWS))
+    view = table_of_numbers(*(name.replace(" ", "\n") for name in _MAIN_ROWS))
     view.add_row(Text(f"compared, {tested.resamples:,} draws", style="bold"))
     interval = f"{100 * tested.confidence:g} % interval"
     for name, values in {
@@ -245,16 +246,6 @@ def print_significance(tested: Significance, predicted: str, other: str) -> None
     console = stdout()
     console.print()
     console.print(view)
-
-
-def _table(*columns: str) -> Table:
-    from rich.table import Table
-
-    view = Table(box=None, pad_edge=False)
-    view.add_column("", min_width=28, overflow="fold")
-    for name in columns:
-        view.add_column(name, justify="right", no_wrap=True)
-    return view
 
 
 def _add_scores(view: Table, title: str, scores: Mapping[str, Score]) -> None:

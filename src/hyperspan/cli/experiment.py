@@ -11,10 +11,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from hyperspan.cli.console import (
+    AnnotatorOption,
+    ClustersOption,
+    FeaturesOption,
     FromOption,
     JsonOption,
+    LexiconOption,
     OnErrorChoice,
     OnErrorOption,
+    ThreadsOption,
     print_json,
     printable,
     say,
@@ -106,20 +111,12 @@ def run(
     max_components: Annotated[
         int, typer.Option("--max-components", min=1, max=5, help="The most parts a mention can have.")
     ] = 3,
-    features: Annotated[
-        str, typer.Option("--features", help="A template file, or the name of a built-in one: default, published.")
-    ] = "default",
-    clusters: Annotated[Path | None, typer.Option("--clusters", help="Brown clusters: a paths file.")] = None,
-    lexicon: Annotated[
-        Path | None, typer.Option("--lexicon", help="A lexicon file from 'hyperspan lexicon build'.")
-    ] = None,
-    annotator: Annotated[
-        str, typer.Option("--annotator", help="What adds parts of speech and lemmas: none, auto, hanta, spacy, …")
-    ] = "none",
+    features: FeaturesOption = "default",
+    clusters: ClustersOption = None,
+    lexicon: LexiconOption = None,
+    annotator: AnnotatorOption = "none",
     seed: Annotated[int, typer.Option("--seed", min=0, help="The random seed.")] = 0,
-    threads: Annotated[
-        int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
-    ] = 2,
+    threads: ThreadsOption = 2,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.skip,
     json: JsonOption = False,

@@ -16,6 +16,7 @@ from hyperspan.cli.console import (
     JsonOption,
     OnErrorChoice,
     OnErrorOption,
+    ThreadsOption,
     print_json,
     printable,
     progress,
@@ -101,9 +102,7 @@ def select(
             "--max-iterations", min=1, help="The maximum number of iterations in each training with --simulate."
         ),
     ] = None,
-    threads: Annotated[
-        int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
-    ] = 2,
+    threads: ThreadsOption = 2,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Determines the random choice of documents.")] = 0,
     format: FromOption = None,
     on_error: OnErrorOption = OnErrorChoice.error,

@@ -16,11 +16,16 @@ import typer
 
 from hyperspan.cli.choices import DistributionOption, StructureOption
 from hyperspan.cli.console import (
+    AnnotatorOption,
+    ClustersOption,
     CorpusArgument,
+    FeaturesOption,
     FromOption,
     JsonOption,
+    LexiconOption,
     OnErrorChoice,
     OnErrorOption,
+    ThreadsOption,
     print_json,
     say,
     tell_of_compiling,
@@ -80,19 +85,11 @@ def train(
     types: Annotated[
         str | None, typer.Option("--types", help="The types to learn, separated by commas; all if not given.")
     ] = None,
-    features: Annotated[
-        str, typer.Option("--features", help="A template file, or the name of a built-in one: default, published.")
-    ] = "default",
-    clusters: Annotated[Path | None, typer.Option("--clusters", help="Brown clusters: a paths file.")] = None,
-    lexicon: Annotated[
-        Path | None, typer.Option("--lexicon", help="A lexicon file from 'hyperspan lexicon build'.")
-    ] = None,
-    annotator: Annotated[
-        str, typer.Option("--annotator", help="What adds parts of speech and lemmas: none, auto, hanta, spacy, …")
-    ] = "none",
-    threads: Annotated[
-        int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
-    ] = 2,
+    features: FeaturesOption = "default",
+    clusters: ClustersOption = None,
+    lexicon: LexiconOption = None,
+    annotator: AnnotatorOption = "none",
+    threads: ThreadsOption = 2,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The random seed.")] = 0,
     rescore: Annotated[
         RescoreChoice,
