@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from hyperspan.diagnostics import Diagnostics
+from hyperspan.errors import UsageError
 from hyperspan.evaluation import Evaluation, evaluate
 from hyperspan.features import TemplateSet
 from hyperspan.features.columns import ClusterPaths, SemanticCategories
@@ -398,9 +399,10 @@ class Recognizer(Learned, Estimator, Shared):
 
     # Looking inside
 
-    def threshold_curve(self, units: Iterable[Unit], *, lowest: float = 0.02) -> ThresholdCurve:
+    def threshold_curve(self, units: Iterable[Given], *, lowest: float = 0.02) -> ThresholdCurve:
         """Return precision, recall and F1 by threshold on sentences (or documents) with their mentions."""
-        return threshold_curve(self._learned(), prepare(units, self._annotator()), lowest)
+        of_types = given_units(units, types=self.types)
+        return threshold_curve(self._learned(), prepare(of_types, self._annotator()), lowest)
 
     def explain(
         self,
@@ -417,8 +419,11 @@ class Recognizer(Learned, Estimator, Shared):
         A second look uses the whole document: pass its sentences, including this one, to get the same probabilities.
         """
         model = self._learned()
-        place = next((number for number, other in enumerate(document) if other is sentence), 0)
-        annotated = list(self._annotator().annotate(document or [sentence]))
+        document = document or [sentence]
+        place = next((number for number, other in enumerate(document) if other is sentence), None)
+        if place is None:
+            raise UsageError("the sentence is not one of its document; pass the document's own sentence objects")
+        annotated = list(self._annotator().annotate(document))
         if mentions is None:
             limit = self.threshold_ if threshold is None else threshold
             mentions = list(predict(model, annotated, decode or self.decode, limit))[place].mentions

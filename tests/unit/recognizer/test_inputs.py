@@ -96,12 +96,18 @@ def test_only_some_types_are_learned_and_scored(tmp_path):
     assert recognizer.types_ == ("Finding",)
     assert recognizer.evaluate(SENTENCES).by_type.keys() == {"Finding"}
     assert recognizer.dev_scores_["by_type"].keys() == {"Finding"}
+    assert recognizer.threshold_curve(SENTENCES).gold.sum() == 16
     recognizer.save(tmp_path / "model")
     assert Recognizer.load(tmp_path / "model").types == ["Finding"]
     with pytest.raises(LearningError, match="types has 'Fnding', which no training mention has; of those named, the"):
         Recognizer(types=["Fnding", "Site"]).fit(SENTENCES)
     with pytest.raises(UsageError, match="types is 'Finding'; expected a list of names"):
         Recognizer(types="Finding").fit(SENTENCES)
+
+
+def test_a_sentence_is_explained_within_its_own_document(trained):
+    with pytest.raises(UsageError, match="the sentence is not one of its document"):
+        trained.explain(SENTENCES[1], document=SENTENCES[:1])
 
 
 def test_mypy_accepts_the_example_of_the_readme(tmp_path):
