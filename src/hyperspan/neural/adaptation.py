@@ -72,7 +72,7 @@ def adapt(
     LearningError
         If there is no text, or training was stopped.
     UsageError
-        If the encoder cannot predict masked words, or the folder already exists.
+        If the encoder cannot predict masked words, the folder already exists, or a setting makes no sense.
     """
     target = Path(output)
     if target.exists():
@@ -80,6 +80,9 @@ def adapt(
     filled = [sentence for sentence in sentences if len(sentence)]
     if not filled:
         raise LearningError("there is no text to learn from; expected sentences with words")
+    if not 0.0 < lr < 1.0:
+        raise UsageError(f"lr is {lr!r}; expected a number above 0 and below 1")
+    on_device = best_device(device)
     torch.manual_seed(seed)
     _, pieces = load_encoder(encoder)
     try:
@@ -90,7 +93,7 @@ def adapt(
         raise UsageError(f"the encoder {encoder!r} cannot predict masked words: {type(error).__name__}") from error
     if tokenizer.mask_token_id is None:
         raise UsageError(f"the encoder {encoder!r} has no mask piece")
-    learner = _Adaptation(model.to(best_device(device)), pieces, filled, int(tokenizer.mask_token_id), seed)
+    learner = _Adaptation(model.to(on_device), pieces, filled, int(tokenizer.mask_token_id), seed)
     loss = math.nan
     for record in learner.run(epochs, lr, batch_size):
         loss = record.loss

@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 
 from hyperspan.errors import UsageError
-
-DEVICES = ("auto", "cpu", "cuda")
-PRECISIONS = ("auto", "float32", "bfloat16")
+from hyperspan.recognizer.settings import CHOICES
 
 
 def best_device(name: str) -> torch.device:
@@ -18,6 +16,8 @@ def best_device(name: str) -> torch.device:
     UsageError
         If there is no such device.
     """
+    if name not in CHOICES["device"]:
+        raise UsageError(f"device is {name!r}; expected one of {', '.join(CHOICES['device'])}")
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     if name == "cuda" and not torch.cuda.is_available():

@@ -17,10 +17,14 @@ installed.
 The order of `AUTO` comes from the English training file of PARSEME (3,471 sentences, 53,200 tokens; universal tags,
 with proper nouns counted as nouns, auxiliaries as verbs, and so on). Accuracy in percent:
 
-====================  =====  ======  ================ annotator             tags   lemmas  tokens / second
-====================  =====  ======  ================ spacy (small model)   95.7   96.5    5,200 hanta
-93.8   95.9    12,400 textblob+simplemma    91.7   95.7    120,000 lower-cased words     -      83.1
-====================  =====  ======  ================
+====================  =====  ======  ===============
+annotator             tags   lemmas  tokens / second
+====================  =====  ======  ===============
+spacy (small model)   95.7   96.5    5,200
+hanta                 93.8   95.9    12,400
+textblob+simplemma    91.7   95.7    120,000
+lower-cased words     -      83.1
+====================  =====  ======  ===============
 
 The order is provisional: in the end it should depend on how much the tags help to find mentions.
 

@@ -54,3 +54,16 @@ def test_what_is_stopped_writes_nothing(encoder, sentences, tmp_path):
     assert not list(tmp_path.iterdir())
     with pytest.raises(LearningError, match="there is no text to learn from"):
         adapt(encoder, [], tmp_path / "read", device="cpu")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"device": "gpu"}, "device is 'gpu'; expected one of auto, cpu, cuda"),
+        ({"lr": -1.0}, "lr is -1.0; expected a number above 0 and below 1"),
+        ({"lr": float("nan")}, "lr is nan; expected"),
+    ],
+)
+def test_settings_that_make_no_sense(encoder, sentences, tmp_path, options, message):
+    with pytest.raises(UsageError, match=message):
+        adapt(encoder, sentences[:20], tmp_path / "read", **options)
