@@ -97,6 +97,9 @@ def test_options_of_an_encoder_need_one(run, folder):
     code, _, said = run("train", folder / "train.jsonl", "-o", folder / "c.model", "--epochs", 3)
     assert code == 2
     assert "--epochs needs --encoder: it has no effect with features" in said
+    code, _, said = run("train", folder / "train.jsonl", "-o", folder / "c.model", "--encoder", "x", "--l2", "auto")
+    assert code == 2
+    assert "--l2 has no effect with --encoder; leave one of them out" in said
     code, _, said = run("train", folder / "train.jsonl", "-o", folder / "c.model", "--encoder", "./nowhere")
     assert code == 2
     assert "there is no folder './nowhere'; expected an encoder with config.json and tokenizer.json" in said

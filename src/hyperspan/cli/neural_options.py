@@ -42,17 +42,20 @@ SavePrecisionOption = Annotated[
 ]
 
 
-def check_encoder_options(encoder: str | None, options: Mapping[str, Any]) -> None:
-    """Raise an error for options of an encoder without one: they would have no effect.
+def check_encoder_options(encoder: str | None, options: Mapping[str, Any], of_features: Mapping[str, Any]) -> None:
+    """Raise an error for options that would have no effect: those of an encoder without one, and those of features.
 
     An encoder that looks like a path must exist.
     """
-    if encoder is None:
-        from hyperspan.recognizer import Recognizer
+    from hyperspan.recognizer import Recognizer
 
-        known = Recognizer().get_params()
-        for name, value in options.items():
-            if value != known[name]:
-                raise UsageError(f"--{name.replace('_', '-')} needs --encoder: it has no effect with features")
-    elif (encoder.startswith((".", "/", "~")) or "\\" in encoder) and not Path(encoder).is_dir():
+    known = Recognizer().get_params()
+    for name, value in (options if encoder is None else of_features).items():
+        if value != known[name]:
+            option = f"--{name.replace('_', '-')}"
+            if encoder is None:
+                raise UsageError(f"{option} needs --encoder: it has no effect with features")
+            raise UsageError(f"{option} has no effect with --encoder; leave one of them out")
+    looks_like_path = encoder is not None and (encoder.startswith((".", "/", "~")) or "\\" in encoder)
+    if encoder is not None and looks_like_path and not Path(encoder).is_dir():
         raise UsageError(f"there is no folder {encoder!r}; expected an encoder with config.json and tokenizer.json")

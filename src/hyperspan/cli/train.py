@@ -153,8 +153,16 @@ def train(
         "freeze": freeze,
         "save_precision": save_precision,
     }
-    check_encoder_options(encoder, options)
     penalty = _penalty(l2)
+    of_features = {
+        "features": features,
+        "clusters": clusters,
+        "lexicon": lexicon,
+        "annotator": annotator,
+        "l2": penalty,
+        "max_iterations": max_iterations,
+    }
+    check_encoder_options(encoder, options, of_features)
     refuse_inputs([corpus, dev, clusters, lexicon], output, log)
     _check_output(output)
     diagnostics = Diagnostics(on_error.value)
