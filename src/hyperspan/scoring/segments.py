@@ -96,13 +96,6 @@ class SegmentScorer:
         """All weights: biases, those of words, those of spans."""
         return np.concatenate([self.bias, self.words.weights, self.spans.weights])
 
-    def with_weights(self, weights: NDArray[np.float64]) -> SegmentScorer:
-        """Return the scorer with other weights."""
-        parameters = SegmentParameters(self.prior, self.words.parameters, self.spans.parameters)
-        bias, of_words, of_spans = parameters.split(weights)
-        words, spans = replace(self.words, weights=of_words), replace(self.spans, weights=of_spans)
-        return replace(self, bias=bias, words=words, spans=spans)
-
     def of_types(self, types: slice) -> SegmentScorer:
         """Return the scorer of some consecutive types; types do not interact."""
         structure, labels = self.structure.of_types(types), self.structure.labels_of_types(types)
