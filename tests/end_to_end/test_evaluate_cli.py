@@ -62,7 +62,7 @@ def test_gold_that_makes_no_sense_is_skipped_but_missed(run, tmp_path: Path):
     found = write_records(tmp_path / "p.jsonl", [{"doc": "a", "tokens": ["no", "fever"], "mentions": mentions[:1]}])
     code, out, err = run(gold, found, "--on-error", "skip", "--json")
     assert code == 0
-    assert "1 gold mentions were skipped in reading, and count as missed" in err
+    assert "skipped in reading, and counted as missed: 1 gold mention\n" in err
     table = json.loads(out)
     assert (table["lost"], table["all"]["recall"], table["discontiguous_mentions"]["fn"]) == (1, 0.5, 1)
 

@@ -158,7 +158,7 @@ def test_documents_are_scored_by_their_sentences(tmp_path):
     ]
     result = CliRunner().invoke(app, ["evaluate", *map(str, arguments)])
     assert "over 3 sentences" in result.stdout
-    assert "1 gold mentions were skipped in reading, and count as missed" in result.stderr
+    assert "skipped in reading, and counted as missed: 1 gold mention\n" in result.stderr
     assert "wrote 2 errors in 2 sentences" in result.stderr
     shown = json.loads(CliRunner().invoke(app, ["evaluate", *map(str, arguments), "--json"]).stdout)
     assert (shown["all"]["fn"], shown["discontiguous_sentences"]["fn"], shown["lost"]) == (3, 1, 1)

@@ -25,7 +25,7 @@ from hyperspan.cli.console import (
     say,
     stdout,
 )
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, counted, quoted
 from hyperspan.errors import UsageError
 from hyperspan.files import check_file, writing
 
@@ -187,7 +187,7 @@ def roundtrip(
     )
     say.diagnostics(diagnostics)
     if n_lost := result["linear"].lost:
-        say.warning(f"{n_lost:,} gold mentions were skipped in reading, and count as lost")
+        say.warning(f"skipped in reading, and counted as lost: {counted(n_lost, 'gold mention')}")
     for name, of_structure in result.items():
         for decoder, errors in of_structure.errors.items():
             if errors.truncated:

@@ -23,7 +23,7 @@ from hyperspan.cli.console import (
     tell_of_compiling,
 )
 from hyperspan.cli.outputs import refuse_inputs
-from hyperspan.diagnostics import Diagnostics
+from hyperspan.diagnostics import Diagnostics, counted
 from hyperspan.errors import UsageError
 from hyperspan.files import check_file
 from hyperspan.mentions import Document, Mention, Sentence, to_characters
@@ -118,7 +118,8 @@ def audit(
         print_json(record)
         return
     _print_doubts(shown, sentences)
-    say.info(f"{len(found.doubts):,} doubts about {found.n_mentions:,} gold mentions; the first {len(shown)} are shown")
+    said = f"{counted(len(found.doubts), 'doubt')} about {counted(found.n_mentions, 'gold mention')}"
+    say.info(f"{said}; the first {len(shown)} are shown" if len(shown) < len(found.doubts) else said)
     if planted is not None:
         _print_planted(planted, found.doubts)
 

@@ -66,6 +66,9 @@ SingularOption = Annotated[
 ThreadsOption = Annotated[
     int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
 ]
+MaxComponentsOption = Annotated[
+    int, typer.Option("--max-components", min=1, max=5, help="The most parts a mention can have.")
+]
 FeaturesOption = Annotated[
     str, typer.Option("--features", help="A template file, or the name of a built-in one: default, published.")
 ]

@@ -29,6 +29,7 @@ from hyperspan.cli.console import (
 from hyperspan.cli.outputs import fitted, refuse_inputs
 from hyperspan.corpora.format import Format, Item
 from hyperspan.corpora.links import links_of
+from hyperspan.corpora.reading import stream_noting
 from hyperspan.diagnostics import Diagnostics, counted, quoted
 from hyperspan.errors import UsageError
 from hyperspan.files import is_stream
@@ -161,7 +162,7 @@ class _Job:
 
     def read(self, items: Iterable[Item], diagnostics: Diagnostics, doing: str) -> Iterator[Unit]:
         """Yield the units to convert, unchanged."""
-        units = chain.from_iterable(corpora.stream_item(item, self.source, diagnostics) for item in items)
+        units = chain.from_iterable(stream_noting(item, self.source, diagnostics) for item in items)
         return (unit for unit in progress(units, doing) if unit.is_discontiguous or not self.discontiguous_only)
 
     def fitted(self, units: Iterable[Unit], split: str | None = None) -> Iterator[Unit]:

@@ -113,7 +113,7 @@ def evaluate(
         table["significance"] = tested.as_dict()
     read.tell()
     if evaluation.n_lost:
-        say.warning(f"{evaluation.n_lost:,} gold mentions were skipped in reading, and count as missed")
+        say.warning(f"skipped in reading, and counted as missed: {counted(evaluation.n_lost, 'gold mention')}")
     if json:
         print_json(table)
     else:

@@ -17,6 +17,7 @@ from hyperspan.cli.console import (
     FromOption,
     JsonOption,
     LexiconOption,
+    MaxComponentsOption,
     OnErrorChoice,
     OnErrorOption,
     ThreadsOption,
@@ -108,9 +109,7 @@ def run(
             help="The maximum number of iterations in each training; by default 100, or 12 with --quick.",
         ),
     ] = None,
-    max_components: Annotated[
-        int, typer.Option("--max-components", min=1, max=5, help="The most parts a mention can have.")
-    ] = 3,
+    max_components: MaxComponentsOption = 3,
     features: FeaturesOption = "default",
     clusters: ClustersOption = None,
     lexicon: LexiconOption = None,

@@ -23,6 +23,7 @@ from hyperspan.cli.console import (
     FromOption,
     JsonOption,
     LexiconOption,
+    MaxComponentsOption,
     OnErrorChoice,
     OnErrorOption,
     ThreadsOption,
@@ -62,11 +63,6 @@ class RescoreChoice(StrEnum):
     auto = "auto"
     on = "on"
     off = "off"
-
-
-MaxComponentsOption = Annotated[
-    int, typer.Option("--max-components", min=1, max=5, help="The most parts a mention can have.")
-]
 
 
 def train(

@@ -298,8 +298,9 @@ def test_wrong_usage_says_what_to_do(arguments, message, tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["in"]
 
 
-def test_nothing_to_split_is_said(tmp_path):
+def test_nothing_to_convert_or_split_is_said(tmp_path):
     (tmp_path / "a.jsonl").write_text("")
+    assert f"note: there is nothing in {tmp_path}/a.jsonl" in run(tmp_path / "a.jsonl", tmp_path / "b.jsonl").stderr
     with pytest.raises(UsageError, match="there is no document to split into train, dev and test"):
         run(tmp_path / "a.jsonl", tmp_path / "out", "--to", "jsonl", "--split", "80,10,10")
 
