@@ -60,10 +60,11 @@ def test_what_is_sampled_is_said(run, folder):
 
 
 def test_what_is_annotated_already_is_not_chosen(run, folder):
-    _, out, _ = run(
-        "select", folder / "shared.model", folder / "pool", "-n", 20, "--annotated", folder / "pool", "--json"
-    )
+    options = ["-n", 20, "--annotated", folder / "pool"]
+    _, out, _ = run("select", folder / "shared.model", folder / "pool", *options, "--json")
     assert json.loads(out)["chosen"] == []
+    _, _, err = run("select", folder / "shared.model", folder / "pool", *options)
+    assert "chose 0 of 20 documents, 0 words; skipped 20 that are annotated, 0 that are too similar and 0 that" in err
 
 
 def test_learning_curves(run, folder, tmp_path: Path):

@@ -237,7 +237,8 @@ def _choose(
     if json:
         print_json(record)
     else:
-        _print_chosen(record)
+        names = {candidate.doc for candidate in known}
+        _print_chosen(record, sum(candidate.doc in names for candidate in candidates))
 
 
 def _candidates(path: Path, format: str | None, diagnostics: Diagnostics) -> list[Candidate]:
@@ -262,7 +263,7 @@ def _write(units: Sequence[Unit], output: Path, to: str | None, overwrite: bool,
     say.info(f"wrote {wrote} to correct to {output} ({target.name})")
 
 
-def _print_chosen(record: dict[str, Any]) -> None:
+def _print_chosen(record: dict[str, Any], n_annotated: int) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -279,7 +280,8 @@ def _print_chosen(record: dict[str, Any]) -> None:
     say.info(
         (f"… and {n_more:,} more\n" if n_more > 0 else "")
         + f"chose {len(record['chosen']):,} of {record['pool']:,} documents, {record['words']:,} words; skipped "
-        f"{record['similar']:,} that are too similar and {record['too_long']:,} that did not fit\n"
+        + (f"{n_annotated:,} that are annotated, " if n_annotated else "")
+        + f"{record['similar']:,} that are too similar and {record['too_long']:,} that did not fit\n"
         f"expected errors are {record['errors_are']}; the entropy is {record['entropy_is']}"
     )
 
