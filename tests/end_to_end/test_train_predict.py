@@ -703,6 +703,8 @@ def test_reasons_are_given_in_words(run: Run, data: Path):
     assert len(told["sentences"]) == 2
     reasons = [reason for each in told["sentences"] for mention in each["mentions"] for reason in mention["reasons"]]
     assert {"word", "feature", "in_words", "is_bias", "amount", "look"} == set(reasons[0])
+    code, out, _ = run("explain", data / "model", "No fever.", "--threshold", "1")
+    assert (code, out.splitlines()[-1]) == (0, "No mention was found.")
     code, _, err = run("explain", data / "model", "  ")
     assert code == 2
     assert "there is no word in the text; expected a sentence" in err

@@ -48,8 +48,7 @@ def explain(
         raise UsageError("there is no word in the text; expected a sentence, or - to read one from stdin")
     recognizer = Recognizer.load(model)
     how: dict[str, Any] = {"decode": decode, "threshold": threshold, "top": top}
-    context = sentences if recognizer.rescorer_ is not None else ()
-    explained = (recognizer.explain(sentence, document=context, **how) for sentence in sentences)
+    explained = (recognizer.explain(sentence, document=sentences, **how) for sentence in sentences)
     if json:
         print_json({"model": str(model), "sentences": [each.as_dict() for each in explained]})
         return

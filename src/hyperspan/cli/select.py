@@ -47,6 +47,10 @@ class StrategyChoice(StrEnum):
     random = "random"
 
 
+_STRATEGY, _MOST_SIMILAR = StrategyChoice.errors, 0.5
+_ROUNDS, _SEEDS = 5, 3
+
+
 def select(
     model: Annotated[Path, typer.Argument(help="A model file.", show_default=False)],
     pool: Annotated[Path, typer.Argument(help="The documents to choose from: a file or folder.", show_default=False)],
@@ -61,7 +65,7 @@ def select(
     ] = None,
     strategy: Annotated[
         StrategyChoice, typer.Option("--strategy", help="What makes a document worth annotating.")
-    ] = StrategyChoice.errors,
+    ] = _STRATEGY,
     per_word: Annotated[
         bool,
         typer.Option("--per-word/--per-document", help="Whether to divide errors and entropy by the number of words."),
@@ -71,7 +75,7 @@ def select(
         typer.Option(
             "--most-similar", min=0.0, help="Skip documents at least this similar to another (0 to 1; 2 to skip none)."
         ),
-    ] = 0.5,
+    ] = _MOST_SIMILAR,
     annotated: Annotated[
         Path | None,
         typer.Option("--annotated", help="A corpus that is already annotated: skip its documents and similar ones."),
@@ -93,8 +97,8 @@ def select(
         Path | None,
         typer.Option("--simulate", help="Simulate the learning curves of all strategies, scored on this gold corpus."),
     ] = None,
-    rounds: Annotated[int, typer.Option("--rounds", min=1, help="The number of rounds of --simulate.")] = 5,
-    seeds: Annotated[int, typer.Option("--seeds", min=1, help="The number of repetitions of --simulate.")] = 3,
+    rounds: Annotated[int, typer.Option("--rounds", min=1, help="The number of rounds of --simulate.")] = _ROUNDS,
+    seeds: Annotated[int, typer.Option("--seeds", min=1, help="The number of repetitions of --simulate.")] = _SEEDS,
     plot: Annotated[Path | None, typer.Option("--plot", help="Plot the curves of --simulate as SVG.")] = None,
     max_iterations: Annotated[
         int | None,
@@ -122,9 +126,15 @@ def select(
     if simulate is not None:
         if output is not None:
             raise UsageError("--simulate chooses nothing to annotate, so -o would stay empty; leave one of them out")
-        if n is not None or annotated is not None:
-            given = "-n" if n is not None else "--annotated"
-            raise UsageError(f"--simulate compares strategies by words, so {given} has no effect; leave one out")
+        without_effect = {
+            "-n": n is not None,
+            "--annotated": annotated is not None,
+            "--strategy": strategy is not _STRATEGY,
+            "--most-similar": most_similar != _MOST_SIMILAR,
+        }
+        for option, is_given in without_effect.items():
+            if is_given:
+                raise UsageError(f"--simulate compares all strategies by words, so {option} has no effect; omit it")
         if plot is not None:
             check_file(plot)
         settings = settings_of(model, max_iterations, threads)
@@ -134,6 +144,13 @@ def select(
         return
     if plot is not None:
         raise UsageError("--plot draws the curves of --simulate; give both")
+    for option, is_given in {
+        "--rounds": rounds != _ROUNDS,
+        "--seeds": seeds != _SEEDS,
+        "--max-iterations": max_iterations is not None,
+    }.items():
+        if is_given:
+            raise UsageError(f"{option} only applies to --simulate; give it too")
     if n is None and words is None:
         raise UsageError("say how much to choose: -n for documents, --words for words, or both")
     if output is not None:

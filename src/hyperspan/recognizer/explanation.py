@@ -21,6 +21,8 @@ SHOWN_EDGES = 0.01
 _BAR = 12
 """The length of the longest bar in characters."""
 
+_NOTHING = "No mention was found."
+
 _LOOKS = {2: "the mention as a whole, by its log odds:", 1: "its words, by the log probability of the first look:"}
 
 
@@ -113,7 +115,7 @@ class Explanation:
         from hyperspan.render.visible import xml_text
 
         reasons = "\n".join(self._reasons()).strip()
-        written = f"<pre>{xml_text(reasons)}</pre>" if reasons else "<p>No mention was found.</p>"
+        written = f"<pre>{xml_text(reasons)}</pre>" if reasons else f"<p>{_NOTHING}</p>"
         return f"{html_of(self.sentence)}{written}{self._repr_svg_()}"
 
     def __repr__(self) -> str:
@@ -122,7 +124,7 @@ class Explanation:
     def __str__(self) -> str:
         from hyperspan.render import draw_text
 
-        return "\n".join([draw_text(self.sentence).plain, *self._reasons()])
+        return "\n".join([draw_text(self.sentence).plain, *(self._reasons() or ["", _NOTHING])])
 
     def _reasons(self) -> list[str]:
         """Return the reasons for each mention as lines of text."""
@@ -163,11 +165,13 @@ def explain(
         The sentences of its document, in which it has the index ``place``; if empty, the sentence is on its own.
     place : int
     """
-    over = model.over_sentences([sentence])
+    document = list(document) or [sentence]
+    read, here = (document, place) if model.reads_documents else ([sentence], 0)
+    over = model.over_sentences(read).sentence(here)
     marginals = over.marginals()
     reasons = {mention: model.scorer.explain(sentence, over.moved(mention), top) for mention in sentence.mentions}
     if model.rescorer is not None:
-        sentence, of_second = _second_look(sentence, model, model.rescorer, top, list(document) or [sentence], place)
+        sentence, of_second = _second_look(sentence, model, model.rescorer, top, document, place)
         reasons = {mention: [*of_second.get(mention, ()), *reasons[mention]] for mention in sentence.mentions}
     return Explanation(
         sentence,

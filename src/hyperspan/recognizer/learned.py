@@ -52,6 +52,12 @@ class Learned:
         return self._learned().rescorer
 
     @property
+    def reads_documents_(self) -> bool:
+        """Whether sentences of a document must stay together: for a second look, or if the encoder reads neighbours."""
+        model = self._learned()
+        return model.rescorer is not None or model.reads_documents
+
+    @property
     def n_features_(self) -> int:
         """How many features the scorer knows, if it has features."""
         return int(self._of_scorer("features", self._learned().scorer.describe()))

@@ -42,7 +42,7 @@ def in_processes(
     pool = ProcessPoolExecutor(n_workers - 1, initializer=_start, initargs=(recognizer,))
     under_way: deque[tuple[list[Unit], Future[list[Result]]]] = deque()
     try:
-        for batch in batches(units, _BATCH_WORDS, whole_documents=recognizer.rescorer_ is not None):
+        for batch in batches(units, _BATCH_WORDS, whole_documents=recognizer.reads_documents_):
             n_open = sum(not made.done() for _, made in under_way)
             made = pool.submit(_work, work, batch) if n_open < 2 * (n_workers - 1) else _done(work, recognizer, batch)
             under_way.append((batch, made))

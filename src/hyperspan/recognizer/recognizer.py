@@ -322,7 +322,7 @@ class Recognizer(Learned, Estimator, Shared):
             for unit, (sentences, of_unit) in in_processes(self, work, self._watched(units), n_workers):
                 yield unit, sentences, of_unit
             return
-        for batch in batches(units, whole_documents=self.rescorer_ is not None):
+        for batch in batches(units, whole_documents=self.reads_documents_):
             documents = iter(
                 split_documents([_bare(unit) for unit in batch if isinstance(unit, Document)], compiled=True)
             )
@@ -416,13 +416,16 @@ class Recognizer(Learned, Estimator, Shared):
     ) -> Explanation:
         """Return edge probabilities, the best structure, mentions, and the features with the most influence on each.
 
-        A second look uses the whole document: pass its sentences, including this one, to get the same probabilities.
+        A second look uses the whole document, and so may an encoder (``context``): pass its sentences, including this
+        one, to get the same probabilities. Other models do not need it.
         """
         model = self._learned()
         document = document or [sentence]
         place = next((number for number, other in enumerate(document) if other is sentence), None)
         if place is None:
             raise UsageError("the sentence is not one of its document; pass the document's own sentence objects")
+        if not self.reads_documents_:
+            document, place = [sentence], 0
         annotated = list(self._annotator().annotate(document))
         if mentions is None:
             limit = self.threshold_ if threshold is None else threshold

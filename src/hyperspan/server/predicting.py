@@ -56,11 +56,11 @@ class Answer:
 def find(model: Model, sentences: Sequence[Sentence], how: How, *, wants_candidates: bool = False) -> list[Answer]:
     """Find mentions in sentences.
 
-    Candidates are all mentions with a probability of at least `LOWEST_CANDIDATE`, the most probable first. A second
-    look sees each sentence by itself, so that its result is the same in every response.
+    Candidates are all mentions with a probability of at least `LOWEST_CANDIDATE`, the most probable first. A model
+    that reads documents sees each sentence by itself, so that its result is the same in every response.
     """
     recognizer = model.recognizer
-    if recognizer.rescorer_ is not None:
+    if recognizer.reads_documents_:
         sentences = [_alone(sentence) for sentence in sentences]
     with model.turn:
         if not wants_candidates:

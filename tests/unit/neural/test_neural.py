@@ -178,6 +178,38 @@ def test_workers_find_what_one_process_finds(trained, some):
     assert [unit.mentions for unit in trained.annotate(some, n_workers=2)] == alone
 
 
+@pytest.fixture(scope="module")
+def reader(encoder: str, some: list[Sentence]) -> Recognizer:
+    """A recognizer whose encoder reads the neighbours of a sentence."""
+    return Recognizer(encoder=encoder, **QUICK | {"epochs": 4, "context": 20, "rescore": "off"}).fit(some, dev=some)
+
+
+@pytest.fixture
+def one_document(some: list[Sentence]) -> list[Sentence]:
+    return [Sentence(sentence.tokens, doc="d") for sentence in some[:12]]
+
+
+def test_documents_stay_together_for_an_encoder_that_reads_neighbours(reader, one_document, monkeypatch):
+    whole = [[mention.prob for mention in unit.mentions] for unit in reader.annotate(one_document)]
+    alone = [reader.predict([sentence])[0] for sentence in one_document]
+    assert [[mention.prob for mention in here] for here in alone] != whole
+    monkeypatch.setattr("hyperspan.recognizer.processes._BATCH_WORDS", 5)
+    for n_workers in (1, 2):
+        found = reader.annotate(one_document, n_workers=n_workers)
+        assert [[mention.prob for mention in unit.mentions] for unit in found] == whole
+
+
+def test_explain_reads_the_neighbours_that_prediction_reads(reader, one_document):
+    found = list(reader.find(one_document, decode="probable", threshold=0.01))
+    place = max(range(len(found)), key=lambda number: len(found[number].mentions))
+    sentence, mentions = one_document[place], found[place].mentions
+    explanation = reader.explain(sentence, document=one_document, threshold=0.01)
+    assert explanation.sentence.mentions == mentions
+    scores = reader.scorer_.scores(one_document).sentence(place).scores
+    np.testing.assert_allclose(explanation.scores, scores, rtol=1e-4, atol=1e-5)
+    assert np.abs(reader.explain(sentence).scores - scores).max() > 1e-3
+
+
 def test_explain_names_the_words_that_moved_a_mention(trained, some):
     sentence = max(some, key=lambda each: len(each.mentions))
     explanation = trained.explain(sentence, mentions=sentence.mentions[:1], top=3)
