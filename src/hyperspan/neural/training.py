@@ -294,7 +294,7 @@ class Learner:
         batch = ScoreBatch(scores.detach().to("cpu", torch.float64).numpy(), gold.first_word, transitions)
         structure, n_threads = self.model.structure, self.settings.n_threads
         proposed = propose(self.distribution, structure, cooled(batch, SOFTENING), n_threads, LEARNED_FROM)
-        known = [set(sentence.mentions) for sentence in sentences]
+        known = [dict.fromkeys(sentence.mentions) for sentence in sentences]  # in order: a set's differs by process
         candidates = [list(dict.fromkeys((*mine, *here))) for mine, here in zip(known, proposed, strict=True)]
         is_right = [float(mention in mine) for mine, here in zip(known, candidates, strict=True) for mention in here]
         log_odds = self.network.mentions(vectors, Candidates.of(candidates, gold.first_word, structure.types))
