@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -97,6 +98,33 @@ def test_the_interface_of_public_modules_is_described(site):
     text = (site / "api" / "recognizer.html").read_text(encoding="utf-8")
     for name in ("Recognizer.fit", "Recognizer.predict", "Recognizer.threshold_"):
         assert f'id="hyperspan.recognizer.{name}"' in text
+
+
+def test_every_public_name_is_described(site):
+    listed = re.findall(
+        r"\[`(hyperspan[\w.]*)`\]\((\w+)\.md\)", (ROOT / "docs/api/index.md").read_text(encoding="utf-8")
+    )
+    assert len(listed) == len(list((ROOT / "docs/api").glob("*.md"))) - 1
+    missing = []
+    for module, page in listed:
+        text = (site / "api" / f"{page}.html").read_text(encoding="utf-8")
+        # A function that is called like a module beside it is described under the module in which it is defined.
+        missing += [
+            f"{module}.{name}"
+            for name in public_names(module)
+            if not re.search(rf'id="{re.escape(module)}(\.[a-z_]+)*\.{name}"', text)
+        ]
+    assert missing == []
+
+
+def public_names(module: str) -> list[str]:
+    """Return what a module lists in `__all__`, without importing it."""
+    path = ROOT / "src" / Path(*module.split("."))
+    source = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+    for node in ast.parse(source.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+            return list(ast.literal_eval(node.value))
+    return []
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (420, "dark")])

@@ -9,8 +9,13 @@ from hyperspan.evaluation.matching import neighbours
 from hyperspan.mentions import Mention
 
 PARTS = ("1", "2", "3", "4+")
+"""Classes of mentions by their number of parts."""
+
 GAPS = ("0", "1", "2", "3-5", "6+")
+"""Classes of mentions by the number of words between their parts."""
+
 OVERLAPS = ("none", "nested", "crossing", "shared part")
+"""Classes of mentions by how they overlap others."""
 
 _FIRST_THAT_HOLDS = ("crossing", "shared part", "nested")
 

@@ -9,6 +9,7 @@ from hyperspan.evaluation.matching import Comparison
 from hyperspan.mentions import Mention, Sentence, Unit
 
 KINDS = ("missed", "spurious", "wrong type", "wrong boundary", "wrong type and boundary")
+"""The kinds of errors."""
 
 
 def list_errors(comparison: Comparison) -> dict[str, Any] | None:

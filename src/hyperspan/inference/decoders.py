@@ -13,6 +13,7 @@ from hyperspan.structures.decoding import Decoded
 from hyperspan.structures.structure import Structure
 
 Decoder = Callable[[BatchDistribution[Structure], float], list[Decoded]]
+"""Returns the mentions of each sentence, from a distribution and a threshold."""
 
 
 def probable(distribution: BatchDistribution[Structure], threshold: float) -> list[Decoded]:

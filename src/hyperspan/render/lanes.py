@@ -9,6 +9,8 @@ from typing import Any, TypeAlias, TypeVar
 from hyperspan.mentions import Mention, Sentence
 
 Lane: TypeAlias = list[Mention]
+"""Mentions that do not cover each other."""
+
 Number = TypeVar("Number", int, float)
 
 

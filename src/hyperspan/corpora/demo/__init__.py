@@ -45,6 +45,7 @@ __all__ = ["SPLITS", "UNITS", "generate", "load", "stream"]
 UnitName: TypeAlias = Literal["documents", "sentences"]
 
 UNITS: tuple[UnitName, ...] = ("documents", "sentences")
+"""What a corpus can consist of."""
 
 _CYCLE = ("train", "train", "train", "train", "dev", "test")
 """The splits of six consecutive reports."""
