@@ -100,6 +100,16 @@ def test_the_interface_of_public_modules_is_described(site):
         assert f'id="hyperspan.recognizer.{name}"' in text
 
 
+@pytest.mark.parametrize(
+    ("parameter", "kind", "default"), [("batch_size", "int", "16"), ("local_files_only", "bool", "False")]
+)
+def test_parameters_described_together_have_their_own_defaults(site, parameter, kind, default):
+    text = (site / "api" / "recognizer.html").read_text(encoding="utf-8")
+    (row,) = re.findall(rf"<code>{parameter}</code>\s*</td>(.*?)</tr>", text, re.DOTALL)
+    cells = re.findall(r"<td>\s*<code>(.*?)</code>\s*</td>", row, re.DOTALL)
+    assert [re.sub(r"<[^>]+>", "", cell) for cell in cells] == [kind, default]
+
+
 def test_every_public_name_is_described(site):
     listed = re.findall(
         r"\[`(hyperspan[\w.]*)`\]\((\w+)\.md\)", (ROOT / "docs/api/index.md").read_text(encoding="utf-8")
