@@ -123,7 +123,9 @@ def annotator(name: str = "auto", *, language: str = "en", tagset: Tagset = "nat
     Parameters
     ----------
     name : str
-        A name from the table above, several joined by ``+``, or ``auto`` (the default).
+        ``none``, ``hanta``, ``spacy``, ``textblob`` or ``simplemma``; several joined by ``+``, each of which fills the
+        columns that the ones before it do not; or ``auto`` (the default), the best that is installed. A spaCy model is
+        named after a colon: ``spacy:en_core_web_md``.
     language : str
         The language code of the text.
     tagset : {"native", "universal"}
