@@ -62,7 +62,8 @@ def test_what_is_sampled_is_said(run, folder):
 def test_what_is_annotated_already_is_not_chosen(run, folder):
     options = ["-n", 20, "--annotated", folder / "pool"]
     _, out, _ = run("select", folder / "shared.model", folder / "pool", *options, "--json")
-    assert json.loads(out)["chosen"] == []
+    found = json.loads(out)
+    assert (found["chosen"], found["annotated"]) == ([], 20)
     _, _, err = run("select", folder / "shared.model", folder / "pool", *options)
     assert "chose 0 of 20 documents, 0 words; skipped 20 that are annotated, 0 that are too similar and 0 that" in err
 

@@ -240,11 +240,13 @@ def _choose(
         for place in selection.chosen
     ]
     is_sampled = request.recognizer.structure_.has_transitions
+    names = {candidate.doc for candidate in known}
     record = {
         "strategy": request.strategy,
         "per_word": request.per_word,
         "pool": len(candidates),
         "words": sum(candidates[place].n_words for place in selection.chosen),
+        "annotated": sum(candidate.doc in names for candidate in candidates),
         "similar": selection.n_similar,
         "too_long": selection.n_too_long,
         "errors_are": "sampled" if is_sampled else "exact",
@@ -254,8 +256,7 @@ def _choose(
     if json:
         print_json(record)
     else:
-        names = {candidate.doc for candidate in known}
-        _print_chosen(record, sum(candidate.doc in names for candidate in candidates))
+        _print_chosen(record)
 
 
 def _candidates(path: Path, format: str | None, diagnostics: Diagnostics) -> list[Candidate]:
@@ -280,7 +281,7 @@ def _write(units: Sequence[Unit], output: Path, to: str | None, overwrite: bool,
     say.info(f"wrote {wrote} to correct to {output} ({target.name})")
 
 
-def _print_chosen(record: dict[str, Any], n_annotated: int) -> None:
+def _print_chosen(record: dict[str, Any]) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -297,7 +298,7 @@ def _print_chosen(record: dict[str, Any], n_annotated: int) -> None:
     say.info(
         (f"… and {n_more:,} more\n" if n_more > 0 else "")
         + f"chose {len(record['chosen']):,} of {record['pool']:,} documents, {record['words']:,} words; skipped "
-        + (f"{n_annotated:,} that are annotated, " if n_annotated else "")
+        + (f"{record['annotated']:,} that are annotated, " if record["annotated"] else "")
         + f"{record['similar']:,} that are too similar and {record['too_long']:,} that did not fit\n"
         f"expected errors are {record['errors_are']}; the entropy is {record['entropy_is']}"
     )
