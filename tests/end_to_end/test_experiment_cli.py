@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -178,6 +180,15 @@ def test_without_semantic_types_multi_type_is_passed_over(clinical, monkeypatch)
     assert "multi-type is skipped" in result.stderr
     with pytest.raises(UsageError, match="give --mrsty"):
         run("run", "multi-type", "--shareclef2013", clinical["shareclef"], "--quick")
+
+
+def test_a_release_without_concept_codes_has_no_several_types(clinical, tmp_path):
+    root = tmp_path / "release"
+    shutil.copytree(clinical["shareclef"], root)
+    for path in root.rglob("*.pipe"):
+        path.write_text(re.sub(r"\|\|C\d+\|\|", "||CUI-less||", path.read_text(encoding="utf-8")), encoding="utf-8")
+    with pytest.raises(UsageError, match="has only the type N; its concept codes tell no others"):
+        run("run", "multi-type", "--shareclef2013", root, "--mrsty", clinical["mrsty"], "--quick")
 
 
 @pytest.mark.parametrize(

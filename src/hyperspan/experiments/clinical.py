@@ -18,6 +18,7 @@ from pathlib import Path
 
 from hyperspan.corpora import Format, Item, find_items, stream_item
 from hyperspan.corpora.files import stream_lines
+from hyperspan.corpora.semeval import NO_CUI
 from hyperspan.corpora.sidecars import TEXT_SUFFIXES, Folders, find_sidecar, is_pipe_file, stem_of
 from hyperspan.corpora.splitting import assign_splits
 from hyperspan.diagnostics import Diagnostics, quoted
@@ -162,7 +163,14 @@ def _reports_without_annotations(
 
 
 def _text_files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.suffix.lower() in TEXT_SUFFIXES and path.is_file())
+    """Return the texts below a folder, without hidden files such as ``__MACOSX/._NAME.txt`` of unpacked archives."""
+    return sorted(
+        path
+        for path in folder.rglob("*")
+        if path.suffix.lower() in TEXT_SUFFIXES
+        and not any(name.startswith(".") for name in path.relative_to(folder).parts)
+        and path.is_file()
+    )
 
 
 def _annotations(folder: Path, format: str | None, diagnostics: Diagnostics) -> Iterator[tuple[Format, Item]]:
@@ -317,12 +325,13 @@ def read_semantic_roots(path: Path, cuis: Iterable[str]) -> dict[str, str]:
     Raises
     ------
     CorpusError
-        If the file is not such a table.
+        If the file is not such a table, or has none of the codes.
     """
-    wanted = set(cuis)
+    wanted = set(cuis) - {"", NO_CUI}
     roots: dict[str, str] = {}
     if not path.is_file():
-        raise CorpusError("there is no such file; expected the UMLS table MRSTY.RRF", path=str(path))
+        what = "this is a folder" if path.is_dir() else "there is no such file"
+        raise CorpusError(f"{what}; expected the UMLS table MRSTY.RRF", path=str(path))
     for number, line in stream_lines(path, Diagnostics()):
         fields = line.split("|")
         if len(fields) < 4 or not fields[2].startswith(ROOTS):
@@ -334,6 +343,12 @@ def read_semantic_roots(path: Path, cuis: Iterable[str]) -> dict[str, str]:
             )
         if fields[0] in wanted:
             roots.setdefault(fields[0], fields[2][0])
+    if wanted and not roots:
+        raise CorpusError(
+            f"the table has none of the {len(wanted):,} concept codes of the corpus, such as {quoted(min(wanted))}; "
+            "expected the UMLS table MRSTY.RRF of all concepts",
+            path=str(path),
+        )
     return roots
 
 

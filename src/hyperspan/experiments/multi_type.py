@@ -43,8 +43,13 @@ def run(run: Run) -> Result:
     """Train every model on data with several types."""
     dataset = (run.data.typed or run.data.datasets)[-1]
     if len(dataset.types) < 2:
-        wanted = "give --mrsty MRSTY.RRF for its types A, B and N" if dataset.paper else "give a corpus with several"
-        raise NotPossible(f"{dataset.name!r} has only the type {', '.join(dataset.types)}; {wanted}")
+        if run.data.typed:
+            what = "its concept codes tell no others"
+        elif dataset.paper:
+            what = "give --mrsty MRSTY.RRF for its types A, B and N"
+        else:
+            what = "give a corpus with several"
+        raise NotPossible(f"{dataset.name!r} has only the type {', '.join(dataset.types)}; {what}")
     rows: list[Row] = []
     single: dict[tuple[str, str], float] = {}
     for structure in TRAINED:

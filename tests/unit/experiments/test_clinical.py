@@ -206,6 +206,20 @@ def test_of_two_annotations_of_a_report_the_later_is_read(tmp_path):
     assert "Gold_SN2011" in str(data.examples["second-annotations"].path)
 
 
+def test_hidden_files_are_no_reports(tmp_path):
+    """Archives that were packed on a Mac have a hidden file beside each real one."""
+    root = tmp_path / "release"
+    write_shareclef2013(root)
+    expected = load(Source(shareclef2013=root), Settings())
+    for folder in ("Task1TestSetCorpus100/ALLREPORTS", "Task1Gold_SN2012/Gold_SN2012"):
+        hidden = root / "__MACOSX" / folder
+        hidden.mkdir(parents=True)
+        for path in (root / folder).iterdir():
+            (hidden / f"._{path.name}").write_bytes(b"\x00\x05\x16\x07 Mac OS X")
+    data = load(Source(shareclef2013=root), Settings())
+    assert (data.largest.splits, data.skipped) == (expected.largest.splits, expected.skipped)
+
+
 @pytest.mark.parametrize(
     ("removed", "kind", "message"),
     [
@@ -256,3 +270,16 @@ def test_a_table_that_is_none(tmp_path):
         read_semantic_roots(path, ["C1"])
     with pytest.raises(CorpusError, match="there is no such file; expected the UMLS table"):
         read_semantic_roots(tmp_path / "none", ["C1"])
+    with pytest.raises(CorpusError, match="this is a folder; expected the UMLS table"):
+        read_semantic_roots(tmp_path, ["C1"])
+
+
+@pytest.mark.parametrize("text", ["", "C8|T047|B2|Disease||\n"])
+def test_a_table_without_any_code_of_the_corpus(tmp_path, text):
+    """All mentions would have the type N, as if their concepts had no semantic type."""
+    path = tmp_path / "MRSTY.RRF"
+    path.write_text(text)
+    message = "the table has none of the 2 concept codes of the corpus, such as 'C1'; expected the UMLS table MRSTY"
+    with pytest.raises(CorpusError, match=message):
+        read_semantic_roots(path, ["C2", "C1", "", "CUI-less"])
+    assert read_semantic_roots(path, ["", "CUI-less"]) == {}
