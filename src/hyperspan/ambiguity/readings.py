@@ -212,7 +212,7 @@ def _agrees(counters: int, tag: TagMeaning | None) -> bool:
 
 
 def _candidates(tags: Sequence[TagMeaning | None], max_components: int) -> Iterator[Parts]:
-    """Yield every mention that can be in a set with these tags."""
+    """Yield every mention that can be in a set with these tags, and perhaps some others."""
     spans = list(_spans(tags))
     for start, end, kinds in spans:
         if "body" not in kinds:

@@ -9,7 +9,7 @@ import pytest
 from brute_force import all_mentions
 from examples import BLOOD
 from hyperspan import Mention
-from hyperspan.ambiguity import canonical_tags, possible_mentions
+from hyperspan.ambiguity import canonical_tags, possible_mentions, readings
 from hyperspan.structures import Encoding, structure
 from hyperspan.structures.linear_decoding import components
 
@@ -38,6 +38,23 @@ def test_sets_that_lose_a_mention(n_words: int, n_losing: int) -> None:
             read[encoding] = frozenset(LINEAR.decode(encoding, "all").mentions)
         count += not read[encoding].issuperset(chosen)
     assert count == n_losing
+
+
+@pytest.mark.parametrize(("n_words", "n_sets", "n_losing"), [(4, 2**15, 29_435), (5, 2**31, 2_146_678_202)])
+def test_sets_that_lose_a_mention_by_tag_sequence(monkeypatch, n_words: int, n_sets: int, n_losing: int) -> None:
+    """A set loses nothing if all its mentions are read: count the sets of any mentions, and those of mentions read."""
+    total = whole = 0
+    for tags in product(range(7), repeat=n_words):
+        if not canonical_tags(3).accepts([LINEAR.tags[tag] for tag in tags]):
+            continue
+        encoding = tuple(enumerate(tags))
+        total += readings.count_readings(LINEAR, encoding)
+        read = {mention.parts for mention in LINEAR.decode(encoding, "all").mentions}
+        kept = read & {mention.parts for mention in possible_mentions(LINEAR, encoding)}
+        with monkeypatch.context() as patch:
+            patch.setattr(readings, "_candidates", lambda *_, kept=kept: iter(kept))
+            whole += readings.count_readings(LINEAR, encoding)
+    assert (total, total - whole) == (n_sets, n_losing)
 
 
 def test_what_is_lost_begins_or_ends_inside_a_head_or_has_more_components_than_parts_allowed() -> None:
@@ -69,3 +86,14 @@ def test_nothing_is_lost_if_heads_may_be_cut(n_words: int) -> None:
     every = all_mentions(n_words, "Finding", 3)
     for chosen in chain.from_iterable(combinations(every, size) for size in range(min(4, len(every)) + 1)):
         assert possible_mentions(LINEAR, LINEAR.encode(chosen, n_words).encoding).issuperset(chosen)
+
+
+def test_a_few_mentions_that_seem_possible_are_in_no_set() -> None:
+    every = all_mentions(4, "Finding", 3)
+    together: dict[Encoding, set[Mention]] = {}
+    for chosen in chain.from_iterable(combinations(every, size) for size in range(len(every) + 1)):
+        together.setdefault(LINEAR.encode(chosen, 4).encoding, set()).update(chosen)
+    possible = {encoding: possible_mentions(LINEAR, encoding) for encoding in together}
+    assert all(possible[encoding] >= mentions for encoding, mentions in together.items())
+    n_possible = sum(map(len, possible.values()))
+    assert (n_possible, n_possible - sum(map(len, together.values()))) == (1_596, 89)
