@@ -150,6 +150,9 @@ def test_the_set_up_of_the_paper_in_one_command(tmp_path):
     assert [row["split"] for row in made["data-stats"]["rows"]][::2] == ["Train", "Tr80", "Tr20", "Dev", "Test"]
     train = next(row for row in made["data-stats"]["rows"] if (row["split"], row["subset"]) == ("Train", "all"))
     assert (train["paper_sentences"], train["difference_sentences"]) == (10_405, train["sentences"] - 10_405)
+    assert "5 crosses-sentence. Both releases have the reports of Train and Dev" in "\n".join(
+        made["data-stats"]["notes"]
+    )
     notes = "\n".join(made["main"]["notes"])
     for what in (
         "parts of speech and lemmas",

@@ -75,7 +75,7 @@ def run(run: Run) -> Result:
     notes = (
         "'overlaps' are pairs of mentions that share a word. 'not read' are mentions that were skipped in reading: "
         "they are in no other column, but count as missed in every score.",
-        f"Defects skipped while reading: {_skipped(run.data)}.",
+        f"Defects skipped while reading: {_skipped(run.data)}",
         *(() if has_types else ("Overlaps of different types need --mrsty MRSTY.RRF, which tells the types.",)),
     )
     return Result(columns, table, published(), tuple(conclusions(rows, pairs)), notes)
@@ -165,7 +165,12 @@ def _total(rows: Sequence[Row], subset: str) -> dict[str, int]:
 
 def _skipped(data: Data) -> str:
     kinds: dict[str, Any] = data.skipped
-    return ", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) or "none"
+    if not kinds:
+        return "none."
+    twice = {"semeval2014", "shareclef2013"} <= set(data.source)
+    return f"{', '.join(f'{count:,} {kind}' for kind, count in kinds.items())}." + (
+        " Both releases have the reports of Train and Dev, and defects in both count twice." if twice else ""
+    )
 
 
 EXPERIMENT = Experiment(

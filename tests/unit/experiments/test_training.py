@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from hyperspan import Mention, Sentence
 from hyperspan.evaluation import evaluate
-from hyperspan.experiments import cells
+from hyperspan.experiments import Run, cells
 from hyperspan.experiments.cells import Cell, cell_scores, models_of
 from hyperspan.experiments.training import find, find_enough
+from hyperspan.features import TemplateSet
 from hyperspan.inference import DECODERS, ScoreBatch, distribution
 from hyperspan.structures import structure
+from hyperspan.text import normal_form
 
 
 @pytest.fixture(scope="module")
 def recognizer(demo_data, quick):
-    from hyperspan.experiments import Run
-
     return Run(demo_data, quick).options.train(demo_data.largest.split("train"))
+
+
+def test_the_set_up_of_the_paper(demo_data, quick):
+    options = Run(demo_data, replace(quick, as_published=True, features="published")).options
+    assert options.train(demo_data.largest.split("train")).initial_weights == "zero"
+    assert set(options.templates) < set(TemplateSet.load("published"))  # no annotator, no lexicon
+    assert "clusters" in options.templates.groups
+    every = [sentence for split in demo_data.largest.splits.values() for sentence in split]
+    assert len(options.clusters) == len({normal_form(word) for sentence in every for word in sentence.tokens})
+    assert Run(demo_data, quick).options.train(every[:9]).initial_weights == "frequencies"
 
 
 def test_what_is_found_is_what_the_recognizer_finds(recognizer, demo_data):
