@@ -218,6 +218,23 @@ def test_a_split_that_is_missing(tmp_path):
         run("run", "ambiguity", "--train", tmp_path / "mine.jsonl")
 
 
+def test_all_skips_what_a_missing_split_does_not_allow(tmp_path, monkeypatch):
+    from hyperspan import experiments
+
+    kept = {name: experiments.EXPERIMENTS[name] for name in ("ambiguity", "main", "data-stats")}
+    monkeypatch.setattr(experiments, "EXPERIMENTS", kept)
+    corpora.write(demo.stream(4, unit="sentences"), tmp_path / "mine.jsonl")
+    contiguous = [sentence for sentence in demo.stream(9, unit="sentences") if not sentence.is_discontiguous]
+    corpora.write(contiguous, tmp_path / "contiguous.jsonl")
+    mine = ("--train", tmp_path / "mine.jsonl", "--test", tmp_path / "mine.jsonl")
+    everything = json.loads(run("run", "all", *mine, "--quick", "--json").stdout)
+    assert [document["experiment"] for document in everything["results"]] == ["data-stats"]
+    assert list(everything["passed_over"]) == ["ambiguity", "main"]
+    result = run("run", "all", *mine, "--dev", tmp_path / "contiguous.jsonl", "--quick", "--json")
+    assert "main is skipped: the split 'dev' of 'given' has no sentence with a discontiguous mention" in result.stderr
+    assert list(json.loads(result.stdout)["passed_over"]) == ["main"]
+
+
 def test_an_output_that_is_a_file(tmp_path):
     path = tmp_path / "file"
     path.write_text("")

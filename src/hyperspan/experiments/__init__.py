@@ -29,9 +29,9 @@ from hyperspan.experiments import (
     regularisation,
     type_scaling,
 )
-from hyperspan.experiments.data import Data, Dataset, Source, load
+from hyperspan.experiments.data import Data, Dataset, NotPossible, Source, load
 from hyperspan.experiments.result import Column, Conclusion, Result
-from hyperspan.experiments.run import Experiment, NotPossible, Progress, Run, write_document
+from hyperspan.experiments.run import Experiment, Progress, Run, write_document
 from hyperspan.experiments.settings import Settings, parse_penalties
 from hyperspan.experiments.table import page_of
 

@@ -31,6 +31,10 @@ QUICK_DISCONTIGUOUS, QUICK_OTHERS = 60, 90
 DEMO = "demo"
 
 
+class NotPossible(UsageError):
+    """An experiment cannot be run on this data; the others continue."""
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """The source of the data, as the options of the command give it.
@@ -111,12 +115,12 @@ class Dataset:
 
         Raises
         ------
-        UsageError
+        NotPossible
             If it is missing, or has no such sentence.
         """
         if not self.splits.get(name):
             given = ", ".join(split for split in SPLITS if self.splits.get(split)) or "none"
-            raise UsageError(
+            raise NotPossible(
                 f"the split {name!r} of {self.name!r} is needed, but there is {given}; name its files or folders "
                 f"train, dev and test, give it with --{name}, or split the corpus with: "
                 "hyperspan convert CORPUS FOLDER --split 80,10,10"
@@ -126,7 +130,7 @@ class Dataset:
             return sentences
         found = tuple(sentence for sentence in sentences if sentence.is_discontiguous)
         if not found:
-            raise UsageError(
+            raise NotPossible(
                 f"the split {name!r} of {self.name!r} has no sentence with a discontiguous mention, but this is about "
                 "those; give a corpus that has them, or check --types"
             )

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hyperspan.experiments.cells import DERIVATIONS, ENCODINGS, STRUCTURES, TRAINED, Cell, cell_scores, models_of
+from hyperspan.experiments.data import NotPossible
 from hyperspan.experiments.plotting import COLOURS, bars, legend_above, new_figure
 from hyperspan.experiments.result import Column, Conclusion, Result, Row, beside, conclude, paper_columns
-from hyperspan.experiments.run import Experiment, NotPossible, Run
+from hyperspan.experiments.run import Experiment, Run
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

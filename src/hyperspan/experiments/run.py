@@ -32,10 +32,6 @@ SHAPE = 3
 QUICK_NOTE = "Made with --quick, from a few sentences: it shows that everything works, but nothing about the models."
 
 
-class NotPossible(UsageError):
-    """An experiment cannot be run on this data; the others continue."""
-
-
 class Progress(Protocol):
     """Receives the progress of an experiment."""
 

@@ -12,10 +12,10 @@ from dataclasses import replace
 from random import Random
 from typing import TYPE_CHECKING, Any, Literal
 
-from hyperspan.experiments.data import evenly
+from hyperspan.experiments.data import NotPossible, evenly
 from hyperspan.experiments.plotting import COLOURS, MARKS, new_figure
 from hyperspan.experiments.result import Column, Conclusion, Result, Row, beside, conclude, paper_columns
-from hyperspan.experiments.run import Experiment, NotPossible, Run
+from hyperspan.experiments.run import Experiment, Run
 from hyperspan.experiments.training import Options
 from hyperspan.learning import Record
 from hyperspan.mentions import Sentence
