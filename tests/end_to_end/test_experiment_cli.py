@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 from hyperspan import corpora
 from hyperspan.cli.app import app
 from hyperspan.corpora import demo
-from hyperspan.errors import CorpusError, UsageError
+from hyperspan.errors import CorpusError, FeatureError, UsageError
 from hyperspan.experiments import names
 from releases import write_releases, write_shareclef2013
 
@@ -233,6 +233,14 @@ def test_all_skips_what_a_missing_split_does_not_allow(tmp_path, monkeypatch):
     result = run("run", "all", *mine, "--dev", tmp_path / "contiguous.jsonl", "--quick", "--json")
     assert "main is skipped: the split 'dev' of 'given' has no sentence with a discontiguous mention" in result.stderr
     assert list(json.loads(result.stdout)["passed_over"]) == ["main"]
+
+
+def test_a_resource_that_is_missing_stops_everything_at_once(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for option in ("--clusters", "--lexicon"):
+        with pytest.raises(FeatureError, match="nowhere: cannot be read"):
+            run("run", "all", "--data", "demo", *SHORT, "-o", "out", option, "nowhere")
+    assert not Path("out").exists()
 
 
 def test_an_output_that_is_a_file(tmp_path):

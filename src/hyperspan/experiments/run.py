@@ -105,15 +105,19 @@ class Run:
     again: bool = False
     _parts: dict[str, dict[str, Any]] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        """Read the resources, so that a wrong file is noticed before hours of training."""
+        clusters, lexicon = self.settings.clusters, self.settings.lexicon
+        self._clusters = None if clusters is None else Clusters.load(clusters)
+        self._lexicon = None if lexicon is None else Lexicon.load(lexicon)
+
     @cached_property
     def options(self) -> Options:
         """The options that all trainings share; templates whose resource is missing are removed."""
-        settings = self.settings
-        clusters = None if settings.clusters is None else Clusters.load(settings.clusters)
+        settings, clusters, lexicon = self.settings, self._clusters, self._lexicon
         if clusters is None and settings.as_published:
             self.progress.say("Brown clusters of all text")
             clusters = as_published.clusters_of(self.data, settings)
-        lexicon = None if settings.lexicon is None else Lexicon.load(settings.lexicon)
         extractor = Extractor(settings.features, clusters, lexicon, threads=settings.threads)
         extractor.fit(self.data.largest.split("train"))
         skipped = {skipped.template for skipped in extractor.skipped}
