@@ -65,7 +65,8 @@ class SegmentHead(nn.Module):
             # A gap begins with the next word; the words around it are more informative than its own first and last.
             of_parts = self.parts(parts, word, word, 0, limit).unflatten(1, (self.n_types, self.n_levels, -1))
             of_gaps = self.gaps(gaps, word, following, 1, limit).unflatten(1, (self.n_types, self.n_levels - 1, -1))
-            ends = self.ends(torch.cat([vectors[word], vectors[following]], dim=1)).unflatten(1, (self.n_types, -1))
+            around = torch.cat([_rows(vectors, word), _rows(vectors, following)], dim=1)
+            ends = self.ends(around).unflatten(1, (self.n_types, -1))
             rows.append(torch.cat([of_parts.flatten(2), of_gaps.flatten(2), ends], dim=2).flatten(1))
         return torch.cat(rows) + self.bias + self.base_score
 
@@ -115,11 +116,20 @@ class _SpanScores(nn.Module):
         lengths = torch.arange(1, self.longest + 1, device=first.device)
         end = torch.minimum(first[:, None] + lengths - 1, limit[:, None])
         right_word = torch.minimum(end + beyond, limit[:, None])
-        mean = (sums[end + 1] - sums[first][:, None]) / (end + 1 - first[:, None])[..., None]
-        hidden = nn.functional.gelu(left[left_word][:, None] + right[right_word] + mean + self.length(lengths - 1))
-        hidden = hidden + left_factor[left_word][:, None] * right_factor[right_word]
+        mean = (_rows(sums, end + 1) - _rows(sums, first)[:, None]) / (end + 1 - first[:, None])[..., None]
+        outer = _rows(left, left_word)[:, None] + _rows(right, right_word)
+        hidden = nn.functional.gelu(outer + mean + self.length(lengths - 1))
+        hidden = hidden + _rows(left_factor, left_word)[:, None] * _rows(right_factor, right_word)
         scores: torch.Tensor = self.scores(self.dropout(hidden)).transpose(1, 2).flatten(1)
         return scores
+
+
+def _rows(vectors: torch.Tensor, index: torch.Tensor) -> torch.Tensor:
+    """Return ``vectors[index]``, with a gradient that is summed in a fixed order.
+
+    On a CPU, the gradient of indexing with a tensor is summed in the order in which threads happen to come.
+    """
+    return nn.functional.embedding(index, vectors)
 
 
 def segment_biases(structure: Segments, gold: Gold) -> NDArray[np.float64]:

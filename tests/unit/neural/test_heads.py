@@ -34,6 +34,22 @@ def test_a_sentence_alone_scores_as_among_others(name):
     torch.testing.assert_close(torch.cat(alone), together)
 
 
+@pytest.mark.parametrize("name", ["shared", "linear", "segments"])
+def test_a_gradient_is_the_same_every_time_with_several_threads(name):
+    torch.manual_seed(0)
+    written_as = structure(name, ["A", "B"])
+    head = head_for(written_as, 8, np.zeros(written_as.n_labels), 0.0)
+    vectors, first_word = torch.randn(60, 8, requires_grad=True), torch.tensor([0, 20, 20, 60])
+    outer = torch.randn(60, written_as.n_labels)
+    n_before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        first, *others = (torch.autograd.grad(head(vectors, first_word), vectors, outer)[0] for _ in range(12))
+    finally:
+        torch.set_num_threads(n_before)
+    assert all(torch.equal(first, other) for other in others)
+
+
 @pytest.mark.parametrize("name", ["shared", "split", "linear", "segments"])
 def test_a_head_starts_from_the_frequencies_of_the_gold(name, some):
     torch.manual_seed(0)

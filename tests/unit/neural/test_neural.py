@@ -42,7 +42,11 @@ def model(trained: Recognizer, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def weights_of(recognizer: Recognizer) -> dict[str, np.ndarray]:
-    return {name: array for name, array in recognizer.scorer_.state()[1].items() if array.dtype == np.float32}
+    arrays = {name: array for name, array in recognizer.scorer_.state()[1].items() if array.dtype == np.float32}
+    if recognizer.rescorer_ is not None:
+        data, of_second = recognizer.rescorer_.state()
+        arrays |= {f"rescorer.{name}": array for name, array in of_second.items()} | {"mix": np.array(data["mix"])}
+    return arrays
 
 
 def same(first: Recognizer, second: Recognizer) -> bool:
@@ -90,11 +94,10 @@ def test_half_the_precision_is_half_the_file_and_changes_nothing_after(encoder, 
     assert sizes[1] < 0.6 * sizes[0]
 
 
-def test_training_is_the_same_for_the_same_seed(encoder, some):
-    first, second, other = (
-        Recognizer(encoder=encoder, **QUICK, seed=seed, rescore="on").fit(some[:24], dev=some[24:36])
-        for seed in (1, 1, 2)
-    )
+@pytest.mark.parametrize(("structure", "n_threads"), [("shared", 1), ("segments", 2)])
+def test_training_is_the_same_for_the_same_seed(structure, n_threads, encoder, some):
+    options = QUICK | {"encoder": encoder, "structure": structure, "n_threads": n_threads, "rescore": "on"}
+    first, second, other = (Recognizer(**options, seed=seed).fit(some[:24], dev=some[24:36]) for seed in (1, 1, 2))
     assert same(first, second)
     assert not same(first, other)
 
