@@ -96,7 +96,9 @@ class NeuralCheckpointer(Checkpointer):
                         theirs: _tensor(arrays, f"{ours}.{name}", shapes[name]).to(weights.device)
                         for ours, theirs in _MOMENTS.items()
                     }
-                    learner.optimizer.state[weights] = {"step": torch.tensor(float(found.steps[name])), **moments}
+                    # The fused optimiser of a GPU reads its number of steps there; on a CPU, it is there anyway.
+                    n_steps = torch.tensor(float(found.steps[name]), device=weights.device)
+                    learner.optimizer.state[weights] = {"step": n_steps, **moments}
         best = None
         if found.has_best:
             best = {name: _tensor(arrays, f"best.{name}", shapes[name]).numpy() for name in shapes}

@@ -311,6 +311,16 @@ def test_gpu_and_cpu_agree(trained, some):
     np.testing.assert_allclose(on_gpu, on_cpu, atol=1e-2)
 
 
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_training_on_a_gpu_can_be_resumed(encoder, some, tmp_path):
+    options, checkpoint = QUICK | {"encoder": encoder, "device": "cuda"}, tmp_path / "checkpoint"
+    with pytest.raises(Interrupted):
+        Recognizer(**options).fit(some[:24], checkpoint=checkpoint, on_iteration=lambda _: True)
+    resumed = Recognizer(**options).fit(some[:24], checkpoint=checkpoint, resume=True)
+    assert resumed.n_iter_ == 2
+    assert all(np.all(np.isfinite(array)) for array in weights_of(resumed).values())
+
+
 def forgeries() -> dict[str, Any]:
     def put(*path: Any, value: Any) -> Any:
         def change(header: Any, arrays: Any) -> None:
