@@ -64,7 +64,7 @@ SingularOption = Annotated[
     ),
 ]
 ThreadsOption = Annotated[
-    int, typer.Option("--threads", min=1, help="The number of threads; results do not depend on it.")
+    int, typer.Option("--threads", min=1, help="The number of threads; results without an encoder do not depend on it.")
 ]
 MaxComponentsOption = Annotated[
     int, typer.Option("--max-components", min=1, max=5, help="The most parts a mention can have.")

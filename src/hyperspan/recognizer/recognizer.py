@@ -70,7 +70,7 @@ class Recognizer(Learned, Estimator, Shared):
         The minimum probability of a mention under ``probable``. If not given, it is tuned on development data, or 0.3
         without any.
     n_threads : int
-        The number of threads. Results do not depend on it.
+        The number of threads. Results do not depend on it; with an encoder, their last digits do.
     seed : int
         Determines which documents are held out for ``l2="auto"`` without development data.
     scorer : str
