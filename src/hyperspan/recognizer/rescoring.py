@@ -20,6 +20,7 @@ from hyperspan.features import FeatureIndex
 from hyperspan.learning import ThresholdCurve
 from hyperspan.learning.logistic import cross_validated, fit_logistic, fit_map, probs_of
 from hyperspan.mentions import Mention, Sentence
+from hyperspan.recognizer.checkpoint import Interrupted
 from hyperspan.recognizer.folds import Candidates, Folds, folds_of
 from hyperspan.recognizer.model import Model, Training
 from hyperspan.recognizer.prediction import candidates_in
@@ -71,6 +72,8 @@ def take_second_look(
     ------
     LearningError
         If there is too little training data, and ``rescore`` is ``on``.
+    Interrupted
+        If training was stopped.
     """
     model, training = first
     try:
@@ -78,7 +81,7 @@ def take_second_look(
         candidates = Folds(replace(settings, l2=training.l2), train, fold, PROPOSAL, trainer, options).candidates()
         _check_candidates(train, candidates)
     except LearningError as error:
-        if settings.rescore == "on":
+        if settings.rescore == "on" or isinstance(error, Interrupted):
             raise
         _log.warning("no second look is taken: %s", error)
         return first

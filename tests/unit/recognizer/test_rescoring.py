@@ -350,6 +350,14 @@ def test_training_that_was_stopped_goes_on_to_the_same_model(
     assert sorted(each.name for each in tmp_path.iterdir()) == ["resumed", "whole"]
 
 
+@pytest.mark.parametrize("rescore", ["on", "auto"])
+def test_training_that_is_stopped_in_a_fold_makes_no_model(tmp_path: Path, rescore: str) -> None:
+    path = tmp_path / "checkpoint"
+    with pytest.raises(Interrupted):
+        Recognizer(**QUICK | {"rescore": rescore}).fit(TRAIN, on_iteration=lambda each: each.fold > 0, checkpoint=path)
+    assert path.is_file(), "so that it can be resumed"
+
+
 def test_folds_are_named_in_the_records(trained: Recognizer) -> None:
     seen: list[Any] = []
     Recognizer(**QUICK).fit(TRAIN, on_iteration=lambda record: seen.append((record.fold, record.n_folds)))
