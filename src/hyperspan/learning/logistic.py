@@ -101,7 +101,7 @@ def fit_map(log_odds: Numbers, is_right: Numbers) -> tuple[float, float]:
         mapped = found[0] * log_odds + found[1]
         residual, away = probs_of(mapped) - is_right, found - begin
         value = float(np.sum(np.logaddexp(0.0, mapped) - is_right * mapped)) + 0.5 * HELD * float(away @ away)
-        return value, np.array([residual @ log_odds, residual.sum()]) + HELD * away
+        return value, np.array([dot_kernel(residual, log_odds), residual.sum()]) + HELD * away
 
     found = minimize(objective, begin, jac=True, method="L-BFGS-B", bounds=[(LEAST_SLOPE, None), (None, None)])
     return float(found.x[0]), float(found.x[1])

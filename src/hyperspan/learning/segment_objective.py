@@ -17,6 +17,7 @@ from hyperspan.inference import BatchDistribution, Gold, ScoreBatch, negative_lo
 from hyperspan.learning.feature_scores import FeatureScores, preconditioner_of, steepness
 from hyperspan.learning.objective import ChunkedObjective
 from hyperspan.learning.parameters import FREQUENT, choose_parameters
+from hyperspan.learning.vectors import dot_kernel
 from hyperspan.scoring.borders import contract, expand, gold_borders, gold_spans, words_of_roles
 from hyperspan.scoring.segments import SegmentParameters
 from hyperspan.structures import Segments
@@ -179,7 +180,7 @@ class SegmentObjective(ChunkedObjective):
         bias, of_words, of_spans = self.parameters.split(weights)
         own = self._preconditioner * bias
         self._bias = self.parameters.prior + own
-        value = self.l2 * (float(own @ own) + self._words.use(of_words) + self._spans.use(of_spans))
+        value = self.l2 * (float(dot_kernel(own, own)) + self._words.use(of_words) + self._spans.use(of_spans))
         by_bias, by_words, by_spans = 2.0 * self.l2 * own, list[Numbers](), list[Numbers]()
         n_numbers = self.structure.n_labels + self._borders.n_labels + self._span_labels.n_labels
         for loss, of_labels, of_borders, of_whole in self.of_chunks(self._of_chunk, n_numbers):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -73,3 +77,26 @@ def test_a_map_is_the_most_probable_one_and_keeps_the_order() -> None:
     assert fit_map(log_odds, (log_odds < 0).astype(float))[0] == LEAST_SLOPE
     few = slice(3)
     assert fit_map(log_odds[few], 1.0 - is_right[few]) == pytest.approx((1.0, 0.0), abs=0.5)
+
+
+def test_a_map_does_not_depend_on_the_threads_of_numpy() -> None:
+    program = """
+import numpy as np
+from hyperspan.learning.logistic import fit_map, probs_of
+
+draw = np.random.default_rng(0)
+log_odds = 3.0 * draw.standard_normal(50_000)
+is_right = (draw.random(50_000) < probs_of(0.5 * log_odds - 1.0)).astype(float)
+print(fit_map(log_odds, is_right))
+"""
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env=os.environ | {f"{library}_NUM_THREADS": number for library in ("OPENBLAS", "MKL", "OMP")},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for number in ("1", "2")
+    )
+    assert first == second
