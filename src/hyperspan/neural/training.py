@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import math
 import time
 from collections.abc import Sequence
@@ -51,6 +52,8 @@ LEARNED_FROM = 0.02
 _SORTED_TOGETHER = 32
 """How many batches are sorted by length together: with more, the order would be less random."""
 
+_log = logging.getLogger(__name__)
+
 
 def train_neural(
     settings: Settings, train: list[Sentence], dev: list[Sentence], options: TrainingOptions
@@ -96,7 +99,10 @@ def train_neural(
     if settings.save_precision == "float16":
         _round(network)
     if learner.has_dev:
-        found = judge(scorer, dev, settings.rescore if progress.epoch >= SECOND_LOOK_FROM else "off")
+        has_second = settings.rescore != "off" and progress.best_epoch >= SECOND_LOOK_FROM
+        if settings.rescore != "off" and not has_second:
+            _log.warning("no second look is taken: epoch %d is the best, and had not trained one", progress.best_epoch)
+        found = judge(scorer, dev, settings.rescore if has_second else "off")
         scorer.temperature, scorer.calibration = found.temperature, found.calibration
         if found.mix is not None:
             model = replace(model, rescorer=NeuralMentionScorer(scorer, found.mix))

@@ -402,6 +402,16 @@ def test_no_development_data_is_no_obstacle(encoder, some):
     assert len(recognizer.predict(some[:4])) == 4
 
 
+@pytest.mark.parametrize("rescore", ["on", "auto"])
+def test_no_second_look_is_taken_with_a_head_that_was_not_trained(rescore, encoder, some, monkeypatch, caplog):
+    """The first epoch trains none; its weights are kept if later epochs are worse."""
+    monkeypatch.setattr("hyperspan.neural.training.Learner._dev_f1", lambda learner, n_epochs: 1.0 / n_epochs)
+    recognizer = Recognizer(encoder=encoder, **QUICK, rescore=rescore).fit(some[:16], dev=some[16:24])
+    assert recognizer.training_log_[-1]["stopped"] == "2 epochs; epoch 1 is the best"
+    assert recognizer.rescorer_ is None
+    assert "no second look is taken: epoch 1 is the best, and had not trained one" in caplog.text
+
+
 @pytest.mark.parametrize("dev", [None, [Sentence(["nothing"])]], ids=["none", "no mention"])
 def test_a_second_look_needs_development_data_with_mentions(encoder, some, dev):
     with pytest.raises(LearningError, match="with an encoder, a second look needs development data with mentions"):
