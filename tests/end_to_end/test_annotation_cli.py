@@ -59,6 +59,14 @@ def test_what_is_sampled_is_said(run, folder):
     assert (found["errors_are"], found["entropy_is"]) == ("sampled", "exact, over tag sequences")
 
 
+def test_with_a_second_look_select_says_which_look_it_used(run, folder, tmp_path: Path):
+    made = Recognizer(rescore="on", max_components=2, max_iterations=5, n_threads=1)
+    made.fit(as_sentences(demo.generate(12, split="train"), Diagnostics("skip"))).save(tmp_path / "twice.model")
+    code, _, err = run("select", tmp_path / "twice.model", folder / "pool", "-n", 1)
+    assert code == 0
+    assert "expected errors are those of the second look; the entropy is exact, over encodings of the first look" in err
+
+
 def test_what_is_annotated_already_is_not_chosen(run, folder):
     options = ["-n", 20, "--annotated", folder / "pool"]
     _, out, _ = run("select", folder / "shared.model", folder / "pool", *options, "--json")

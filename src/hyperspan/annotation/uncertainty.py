@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import chain, islice, tee
 from math import inf
 from typing import Any
 
@@ -15,6 +15,7 @@ from hyperspan.inference import BatchDistribution
 from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer import Prediction, Recognizer, with_found
 from hyperspan.recognizer.model import batches
+from hyperspan.structures import Decoded
 from hyperspan.text import split_document
 
 LEAST_PROB = 0.01
@@ -58,6 +59,7 @@ class Uncertainty:
     ----------
     errors : float
         The expected number of errors in the prediction: ``1 - p`` for each predicted mention, and ``p`` for each other.
+        With a second look, these are its probabilities; entropy and margin are always those of the first look.
     entropy : float
         The entropy of the distribution over the outcomes of all its sentences, in nats.
     margin : float
@@ -119,9 +121,16 @@ class _OfSentence:
 
 def _of_sentences(recognizer: Recognizer, sentences: Iterable[Sentence], with_margin: bool) -> Iterator[_OfSentence]:
     threshold = recognizer.threshold_
+    lowest = min(LEAST_PROB, threshold)
+    second: Iterator[Prediction] | None = None
+    if recognizer.rescorer_ is not None:  # the threshold is one for its probabilities
+        sentences, again = tee(sentences)
+        second = recognizer.find(again, decode="probable", threshold=lowest)
     for batch in batches(sentences):
         over = recognizer.distribution_over(batch)
-        found = over.probable(min(LEAST_PROB, threshold))
+        found: Sequence[Decoded | Prediction] = (
+            over.probable(lowest) if second is None else list(islice(second, len(batch)))
+        )
         of_margin = margins(over) if with_margin else np.zeros(len(batch))
         for decoded, entropy, margin in zip(found, entropies(over).tolist(), of_margin.tolist(), strict=True):
             predicted = tuple(mention for mention in decoded.mentions if (mention.prob or 0.0) >= threshold)

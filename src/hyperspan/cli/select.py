@@ -239,7 +239,11 @@ def _choose(
         }
         for place in selection.chosen
     ]
-    is_sampled = request.recognizer.structure_.has_transitions
+    is_sampled, has_second = request.recognizer.structure_.has_transitions, request.recognizer.rescorer_ is not None
+    errors_are = "sampled" if is_sampled else "exact"
+    entropy_is = "exact, over tag sequences" if is_sampled else f"exact, over {request.recognizer.distribution}"
+    if has_second:
+        errors_are, entropy_is = "those of the second look", f"{entropy_is} of the first look"
     names = {candidate.doc for candidate in known}
     record = {
         "strategy": request.strategy,
@@ -249,8 +253,8 @@ def _choose(
         "annotated": sum(candidate.doc in names for candidate in candidates),
         "similar": selection.n_similar,
         "too_long": selection.n_too_long,
-        "errors_are": "sampled" if is_sampled else "exact",
-        "entropy_is": "exact, over tag sequences" if is_sampled else f"exact, over {request.recognizer.distribution}",
+        "errors_are": errors_are,
+        "entropy_is": entropy_is,
         "chosen": rows,
     }
     if json:

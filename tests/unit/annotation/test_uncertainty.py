@@ -106,6 +106,21 @@ def test_a_document_is_the_sum_of_its_sentences_and_their_least_margin(recognize
     assert alone.predicted == tuple(recognizer.annotate(pool[1].units))
 
 
+def test_a_second_look_says_which_mentions_are_predicted_and_how_probable_they_are():
+    words, parts = ["no", "blood", "or", "pain", "in", "stomach"], ([(1, 2)], [(3, 6)], [(1, 2), (4, 6)])
+    some = [Sentence(words, [Mention("Finding", one) for one in parts[n % 3 :]], doc=str(n)) for n in range(12)]
+    looked_twice = Recognizer(rescore="on", max_components=2, max_iterations=5).fit(some)
+    looked_twice.threshold_ = 0.5
+    bare = [sentence.with_mentions(()) for sentence in some[:3]]
+    found = list(uncertainties(looked_twice, candidates(bare)))
+    assert [each.predicted for each in found] == [(unit,) for unit in looked_twice.annotate(bare)]
+    second = [each.mentions for each in looked_twice.find(bare, decode="probable", threshold=0.01)]
+    assert [each.errors for each in found] == pytest.approx([expected_errors(here, 0.5) for here in second])
+    first = [each.mentions for each in looked_twice.distribution_over(bare).probable(0.01)]
+    assert second != first
+    assert [each.entropy for each in found] == pytest.approx(entropies(looked_twice.distribution_over(bare)))
+
+
 def test_gold_mentions_of_the_pool_are_not_looked_at(recognizer):
     gold = Sentence(["no", "blood", "seen"], [Mention("Finding", [(2, 3)])], doc="a")
     with_gold, without = (
