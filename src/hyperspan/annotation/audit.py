@@ -88,6 +88,10 @@ def audit(
 
     Notes
     -----
+    Every gold mention needs a probability, and a second look has none for those that are not candidates. So the
+    probabilities are those of the first look, and no second look is trained, except by an encoder, which learns both
+    together.
+
     The doubt about a missing mention is its probability ``p``. The doubt about an improbable one is ``1 - p ** (1 /
     n)``, where ``n`` is one more than the number of words from its first to its last: the steps at which a model
     decides whether it begins, continues, pauses or ends. Otherwise long mentions would come first whether right or
@@ -96,6 +100,8 @@ def audit(
     doubts: list[Doubt] = []
     unjudged: list[tuple[int, Mention]] = []
     n_mentions = 0
+    if settings.get("encoder") is None:
+        settings = {**settings, "rescore": "off"}
     for fold in watch(cross_train(settings, sentences, n_folds, seed)):
         held_out = [sentences[place] for place in fold.held_out]
         for place, sentence, probs, candidates in _judged(fold.recognizer, fold.held_out, held_out):

@@ -36,6 +36,15 @@ def test_a_missing_mention_and_a_wrong_one_stand_at_the_top():
     assert found.n_mentions == sum(len(sentence.mentions) for sentence in sentences)
 
 
+def test_no_second_look_is_trained_only_to_be_ignored(monkeypatch):
+    def train(*_):
+        raise AssertionError
+
+    monkeypatch.setattr("hyperspan.recognizer.rescoring.take_second_look", train)
+    sentences = corpus()
+    assert audit({**SETTINGS, "rescore": "on"}, sentences, n_folds=2) == audit(SETTINGS, sentences, n_folds=2)
+
+
 def test_a_wrong_type_is_improbable_and_the_right_one_missing():
     sentences = corpus()
     sentences[7] = sentences[7].with_mentions([Mention("Finding", [(3, 4)]), Mention("Finding", [(6, 7)])])
