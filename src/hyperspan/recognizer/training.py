@@ -153,9 +153,10 @@ def check_left_out(gold: Gold, train: Sequence[Sentence], settings: Settings) ->
     """
     n_mentions = sum(len(sentence.mentions) for sentence in train)
     if len(gold.left_out) == n_mentions:
+        limits = ["max_components", *settings.sizes]
         raise LearningError(
             f"the structure {settings.structure!r} cannot encode any of the {n_mentions:,} training mentions; "
-            "choose another structure, or a higher max_components"
+            f"choose another structure, or a higher {' or '.join(limits)}"
         )
 
 
