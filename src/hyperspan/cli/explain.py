@@ -30,7 +30,8 @@ def explain(
     """Explain why each mention of a text was found: the features for it and against it, in words.
 
     An amount is how much a feature changes the mention's log probability: +0.7 makes it about twice as probable, -0.7
-    half as probable. A model with a second look gives the reasons of both looks.
+    half as probable. A model with a second look gives the reasons of both looks; those of the second change the log
+    odds of the whole mention.
 
     Example: hyperspan explain notes.model "Left and right kidneys are enlarged."
     """
