@@ -91,9 +91,12 @@ class Checkpointer:
         return data, arrays
 
     def save_in_time(self, search: Any) -> None:
-        """Save if enough time has passed since the last checkpoint; a full disk does not stop training."""
-        if self.path is None or time.monotonic() < self._next:
-            return
+        """Save if enough time has passed since the last checkpoint, as `save_if_possible` does."""
+        if time.monotonic() >= self._next:
+            self.save_if_possible(search)
+
+    def save_if_possible(self, search: Any) -> None:
+        """Save now; a full disk does not stop training."""
         try:
             self.save(search)
         except ModelError as error:

@@ -29,6 +29,8 @@ N_FOLDS = 5
 
 Candidates = tuple[Mention, ...]
 
+_log = logging.getLogger(__name__)
+
 
 def folds_of(train: Sequence[Sentence], seed: int, n_folds: int = N_FOLDS) -> NDArray[np.int64]:
     """Return the fold of each sentence; all sentences of a document are in the same fold.
@@ -127,8 +129,11 @@ class Folds:
         model, _ = self.trainer(settings, seen, [], options)
         found = list(candidates_in(model, self.proposal, unseen))
         if done is not None and checkpoint is not None:
-            write_candidates(done, fingerprint, found)
-            checkpoint.unlink(missing_ok=True)
+            try:
+                write_candidates(done, fingerprint, found)
+                checkpoint.unlink(missing_ok=True)
+            except ModelError as error:  # a full disk does not stop training
+                _log.warning("%s. Training continues without a checkpoint", error)
         return found
 
     def _watch(self, number: int, lock: threading.Lock) -> Callable[[Record], bool | None] | None:

@@ -165,7 +165,7 @@ def _run(
         if not search.is_done:
             checkpointer.save_in_time(search)
     if options.saves_when_done:
-        checkpointer.save(search)
+        checkpointer.save_if_possible(search)
 
 
 def _fingerprint(

@@ -358,6 +358,24 @@ def test_training_that_is_stopped_in_a_fold_makes_no_model(tmp_path: Path, resco
     assert path.is_file(), "so that it can be resumed"
 
 
+def test_a_full_disk_does_not_stop_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(path: Path, *_: object) -> None:
+        raise ModelError(f"cannot write the checkpoint {path.name}: No space left on device")
+
+    monkeypatch.setattr("hyperspan.recognizer.checkpoint.write_arrays", full)
+    monkeypatch.setattr("hyperspan.recognizer.folds.write_arrays", full)
+    recognizer = Recognizer(**QUICK).fit(TRAIN, checkpoint=tmp_path / "c")
+    assert recognizer.rescorer_ is not None
+    assert not list(tmp_path.iterdir())
+    for name in ("c", *(f"c.fold{number}.candidates" for number in range(1, 6))):
+        assert (
+            f"cannot write the checkpoint {name}: No space left on device. Training continues without a checkpoint"
+            in caplog.messages
+        )
+
+
 def test_folds_are_named_in_the_records(trained: Recognizer) -> None:
     seen: list[Any] = []
     Recognizer(**QUICK).fit(TRAIN, on_iteration=lambda record: seen.append((record.fold, record.n_folds)))
