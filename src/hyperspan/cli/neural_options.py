@@ -27,7 +27,7 @@ EncoderLrOption = Annotated[float, _option("--encoder-lr", "The peak learning ra
 HeadLrOption = Annotated[float, _option("--head-lr", "The peak learning rate of the layers on top of it.")]
 DropoutOption = Annotated[float, _option("--dropout", "The dropout rate on word vectors.")]
 LayersOption = Annotated[
-    int, _option("--layers", "The vector of a word is the mean over this many of the last layers.", min=1)
+    int, _option("--layers", "The vector of a piece of a word is the mean over this many of the last layers.", min=1)
 ]
 ContextOption = Annotated[
     int, _option("--context", "How many words of the neighbouring sentences the encoder also sees.", min=0)

@@ -86,7 +86,19 @@ def write(
     overwrite : bool
         Replace an existing folder. Files are always replaced.
     diagnostics : Diagnostics, optional
-        Collects what the format cannot hold. If not given, the first case raises an error.
+        Collects notes on data that the format cannot hold, such as attributes, and applies its ``on_error`` to units
+        that cannot be written. If not given, such data is dropped without a word, and the first such unit raises an
+        error.
+
+    Raises
+    ------
+    UsageError
+        If the suffix does not say which format to write, the folder is not empty and ``overwrite`` is false, or the
+        output cannot be written.
+    FormatError
+        If there is no format of that name.
+    CorpusError
+        If a unit cannot be written in this format.
     """
     chosen = writable(format or format_of_output(path))
     diagnostics = diagnostics or Diagnostics()

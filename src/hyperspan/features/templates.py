@@ -144,7 +144,7 @@ class TemplateSet:
 
     @classmethod
     def load(cls, file: str | Path) -> TemplateSet:
-        """Read a template file: ``"default"``, ``"published"``, or a path.
+        """Read a template file: ``"default"``, ``"published"``, ``"segments"``, or a path.
 
         Raises
         ------

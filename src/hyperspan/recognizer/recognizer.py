@@ -72,7 +72,8 @@ class Recognizer(Learned, Estimator, Shared):
     n_threads : int
         The number of threads. Results do not depend on it; with an encoder, their last digits do.
     seed : int
-        Determines which documents are held out for ``l2="auto"`` without development data.
+        Determines which documents ``l2="auto"`` holds out without development data, and the folds of a second look.
+        With an encoder, it seeds training.
     scorer : str
         What scores edges: ``linear`` weights over features, or another registered scorer.
     initial_weights : {"frequencies", "zero"}
@@ -91,7 +92,7 @@ class Recognizer(Learned, Estimator, Shared):
     dropout : float
         The dropout rate on word vectors during training.
     layers : int
-        The vector of a word is the mean over this many of the encoder's last layers.
+        The vector of a piece of a word is the mean over this many of the encoder's last layers.
     context : int
         How many words of the neighbouring sentences in a document the encoder also sees.
     patience : int
@@ -231,6 +232,8 @@ class Recognizer(Learned, Estimator, Shared):
 
         Raises
         ------
+        UsageError, StructureError, FeatureError
+            If an option is invalid.
         CorpusError
             If a mention of a document does not fit its words and sentences.
         LearningError
@@ -238,7 +241,7 @@ class Recognizer(Learned, Estimator, Shared):
         Interrupted
             If ``on_iteration`` stopped the training; its state is in the checkpoint.
         ModelError
-            If the checkpoint was made with other data or settings.
+            If there is no such scorer, or the checkpoint was made with other data or settings.
         """
         settings = self._settings()
         settings.check()
@@ -265,7 +268,15 @@ class Recognizer(Learned, Estimator, Shared):
     def predict(
         self, sentences: Iterable[Given], *, decode: str | None = None, threshold: float | None = None
     ) -> list[list[Mention]]:
-        """Return the mentions of each sentence, document or text with their probabilities; options as in `find`."""
+        """Return the mentions of each sentence, document or text with their probabilities; options as in `find`.
+
+        Raises
+        ------
+        ModelError
+            If the recognizer is not trained.
+        UsageError
+            If an option is invalid, or the input is not a list.
+        """
         self._learned()
         return [list(unit.mentions) for unit in self.annotate(sentences, decode=decode, threshold=threshold)]
 
@@ -416,8 +427,23 @@ class Recognizer(Learned, Estimator, Shared):
     ) -> Explanation:
         """Return edge probabilities, the best structure, mentions, and the features with the most influence on each.
 
-        A second look uses the whole document, and so may an encoder (``context``): pass its sentences, including this
-        one, to get the same probabilities. Other models do not need it.
+        Parameters
+        ----------
+        sentence : Sentence
+        mentions : iterable of Mention, optional
+            The mentions to explain; those that the recognizer finds if not given.
+        top : int
+            The number of reasons for each mention.
+        decode, threshold
+            As in `find`.
+        document : sequence of Sentence
+            All sentences of the document, including this one. A second look uses them, and so may an encoder
+            (``context``): without them, probabilities differ. Other models do not need them.
+
+        Raises
+        ------
+        UsageError
+            If the sentence is not one of the document's own sentence objects.
         """
         model = self._learned()
         document = document or [sentence]
@@ -469,7 +495,7 @@ class Recognizer(Learned, Estimator, Shared):
         Raises
         ------
         ModelError
-            If the file is truncated, altered, or from a newer version.
+            If the file is missing, truncated or altered, or has another format version.
         """
         settings, model, training = read_model(Path(path), {**cls._defaults(), "n_threads": n_threads})
         recognizer = cls(**vars(settings))
