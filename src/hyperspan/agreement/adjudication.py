@@ -14,7 +14,7 @@ RULES: Mapping[str, Callable[[int, int], bool]] = {
     "union": lambda n_with, n_annotators: n_with > 0,
     "intersection": lambda n_with, n_annotators: n_with == n_annotators,
 }
-"""Which mentions to keep, given how many annotators marked it and how many have its document."""
+"""Whether to keep a mention, given how many annotators marked it and how many have its document."""
 
 
 def adjudicate(shared: Shared, rule: str) -> Iterator[Unit]:
@@ -29,6 +29,11 @@ def adjudicate(shared: Shared, rule: str) -> Iterator[Unit]:
     rule : {"majority", "union", "intersection"}
         Keep what more than half of the annotators of the document marked, what anyone marked, or what all marked. With
         two annotators, more than half means both.
+
+    Raises
+    ------
+    UsageError
+        If there is no such rule.
 
     Examples
     --------

@@ -104,7 +104,7 @@ class BatchDistribution(ABC, Generic[AnyStructure]):
 
     @abstractmethod
     def probable_rows(self, threshold: float | Sequence[float], limit: int) -> tuple[MentionRows, NDArray[np.bool_]]:
-        """Return what `probable` does as rows, in no order, and of which sentences the search was cut short.
+        """Return what `probable` does as rows, in no order, and for which sentences the search was cut short.
 
         A sentence may have more than the limit.
         """

@@ -1,4 +1,4 @@
-"""The likelihood of gold mentions and its gradient by the scores: all that training needs from inference.
+"""The likelihood of gold mentions and its gradient with respect to the scores: all that training needs from inference.
 
 Any optimiser can use it: L-BFGS over the weights of features, or the training of a neural network.
 """
@@ -53,9 +53,9 @@ class Loss(NamedTuple):
     value : float
         The sum over the sentences.
     scores : float64 array of shape (n_words, n_labels)
-        The gradient by the scores.
+        The gradient with respect to the scores.
     transitions : float64 array of shape (n_labels, n_labels) or (0, 0)
-        The gradient by the transitions.
+        The gradient with respect to the transitions.
     """
 
     value: float
@@ -82,7 +82,7 @@ def encode_gold(
 
 
 def negative_log_likelihood(distribution: BatchDistribution[Structure], gold: Gold) -> Loss:
-    """Return the negative log-likelihood of gold mentions, and its gradient by the scores and transitions.
+    """Return the negative log-likelihood of gold mentions, and its gradient with respect to scores and transitions.
 
     Parameters
     ----------

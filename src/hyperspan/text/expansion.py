@@ -23,7 +23,7 @@ _NOUNS = ("NOUN", "PROPN")
 
 
 def groups_of(mentions: Iterable[Mention]) -> list[tuple[Mention, ...]]:
-    """Return the groups of mentions that share a part: the readings of a coordination.
+    """Return the groups of mentions that share a part: the conjuncts of a coordination.
 
     Two mentions of one type share a part if a part of one lies within a part of the other, and neither contains all
     words of the other. Mentions that are linked in this way, directly or through others, form a group.
