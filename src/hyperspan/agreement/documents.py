@@ -126,6 +126,13 @@ def share(corpora: Mapping[str, Iterable[Unit]], diagnostics: Diagnostics | None
         Collects documents whose words or text differ between annotators, which are left out. If not given, the first of
         them raises an error. A document that an annotator lacks is not a problem: see `Shared.lacking`.
 
+    Raises
+    ------
+    UsageError
+        If there are fewer than two annotators.
+    CorpusError
+        If the words or text of a document differ, and no ``diagnostics`` that skip it are given.
+
     Examples
     --------
     >>> fever = Sentence(["no", "fever"], [Mention("Finding", [(1, 2)])], doc="a")

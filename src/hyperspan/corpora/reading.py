@@ -30,7 +30,13 @@ def formats() -> tuple[str, ...]:
 
 
 def format_named(name: str) -> Format:
-    """Return a format by name."""
+    """Return a format by name.
+
+    Raises
+    ------
+    FormatError
+        If there is no format of that name.
+    """
     if name not in _NAMES:
         raise FormatError(f"there is no corpus format {name!r}; expected one of {', '.join(_NAMES)}")
     format = import_module(f"hyperspan.corpora.{name}").FORMAT
@@ -155,6 +161,13 @@ def stream(path: str | Path, *, format: str | None = None, diagnostics: Diagnost
         One of `formats`; recognised automatically if not given.
     diagnostics : Diagnostics, optional
         Collects problems according to its ``on_error``. If not given, the first one raises an error.
+
+    Raises
+    ------
+    FormatError
+        As in `find_items`.
+    CorpusError
+        At the first problem, unless ``diagnostics`` collects them.
     """
     diagnostics = diagnostics or Diagnostics()
     found, items = find_items(path, format)
@@ -189,6 +202,22 @@ def stream_item(item: Item, format: Format, diagnostics: Diagnostics) -> Iterato
 
 def read(path: str | Path, *, format: str | None = None, on_error: OnError = "error") -> Corpus:
     """Read a whole corpus into memory.
+
+    Parameters
+    ----------
+    path : path
+        A file or folder. Files or sub-folders named train, dev and test become the splits of the corpus.
+    format : str, optional
+        One of `formats`; recognised automatically if not given.
+    on_error : {"error", "skip", "widen"}
+        What to do with problems, as in `Diagnostics`; the ``diagnostics`` of the corpus has those that were skipped.
+
+    Raises
+    ------
+    FormatError
+        As in `find_items`.
+    CorpusError
+        At the first problem, under ``on_error="error"``.
 
     Examples
     --------

@@ -197,10 +197,12 @@ def discontiguous_score_of(comparison: Comparison) -> Score:
 class Scorer:
     """Adds up the counts of one comparison after another."""
 
-    _scores: dict[str, Score] = field(default_factory=lambda: defaultdict(Score))
-    _counts: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0, 0]))
-    _n_units: int = 0
-    _n_lost: int = 0
+    _scores: dict[str, Score] = field(default_factory=lambda: defaultdict(Score), init=False)
+    _counts: dict[tuple[str, str], list[int]] = field(
+        default_factory=lambda: defaultdict(lambda: [0, 0, 0]), init=False
+    )
+    _n_units: int = field(default=0, init=False)
+    _n_lost: int = field(default=0, init=False)
 
     def add(self, comparison: Comparison) -> None:
         """Count one sentence or document."""

@@ -34,7 +34,7 @@ _ROUNDING = 1e-12
 class SentenceCounts:
     """The counts of each sentence, from which the tests draw: 56 bytes per sentence."""
 
-    _numbers: array[int] = field(default_factory=lambda: array("q"))
+    _numbers: array[int] = field(default_factory=lambda: array("q"), init=False)
 
     def add(self, comparison: Comparison) -> None:
         """Count one sentence or document."""

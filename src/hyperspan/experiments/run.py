@@ -103,7 +103,7 @@ class Run:
     progress: Progress = field(default_factory=Silence)
     folder: Path | None = None
     again: bool = False
-    _parts: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _parts: dict[str, dict[str, Any]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         """Read the resources, so that a wrong file is noticed before hours of training."""

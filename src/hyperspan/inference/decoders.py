@@ -41,7 +41,13 @@ def register_decoder(name: str, decoder: Decoder) -> None:
 
 
 def check_decoder(name: str) -> Decoder:
-    """Return a decoder by name, or raise an error if it does not exist."""
+    """Return a decoder by name.
+
+    Raises
+    ------
+    UsageError
+        If there is no decoder of that name.
+    """
     if name not in DECODERS:
         raise UsageError(f"decode is {name!r}; expected one of {', '.join(DECODERS)}")
     return DECODERS[name]

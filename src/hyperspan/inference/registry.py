@@ -92,6 +92,11 @@ def distribution(structure: Structure, batch: ScoreBatch, name: str = "encodings
         normaliser of the second and the score of the first. ``linear`` is always over tag sequences; for ``segments``,
         an encoding and a set of mentions are the same.
 
+    Raises
+    ------
+    StructureError
+        If the structure has no such distribution, or the scores do not fit the structure or are not numbers.
+
     Examples
     --------
     >>> import numpy as np

@@ -65,6 +65,11 @@ class Mention:
     attributes : mapping, optional
         Anything else that is known, such as ``{"cui": "C0019080"}``.
 
+    Raises
+    ------
+    MentionError
+        If the type is empty, or parts are missing, empty, out of order or touching.
+
     Examples
     --------
     >>> mention = Mention("Finding", [(1, 2), (6, 9)])

@@ -44,6 +44,12 @@ class Sentence(Shown):
         Gold mentions that the reader skipped, and that evaluation counts as missed: invalid offsets, a boundary inside
         a word, or a mention that no single sentence contains.
 
+    Raises
+    ------
+    MentionError
+        If a token is empty, a mention ends beyond the last word or occurs twice, or columns or offsets have another
+        length than the tokens.
+
     Examples
     --------
     >>> sentence = Sentence("Infarctions either water shed or embolic".split(), [Mention("Finding", [(0, 1), (2, 4)])])
@@ -185,6 +191,11 @@ class Document(Shown):
         Stored in sorted order. No duplicates, and none may extend beyond the end of the text.
     attributes, split, place, source, lost
         As in `Sentence`.
+
+    Raises
+    ------
+    MentionError
+        If a mention ends beyond the text or occurs twice.
     """
 
     doc: str
