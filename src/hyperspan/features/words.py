@@ -19,7 +19,7 @@ _CAPITALS = {
     "upper": "is in capitals",
     "title": "begins with a capital",
     "mixed": "has lower and upper case",
-    "none": "has no letters",
+    "none": "has neither lower-case nor capital letters",
 }
 
 

@@ -27,6 +27,7 @@ from hyperspan.mentions import Sentence
         ("prefix3[1]=kid", "the next word begins with ‘kid’"),
         ("suffix6[0]=idneys", "the word ends with ‘idneys’"),
         ("capitals[0]=title", "the word begins with a capital"),
+        ("capitals[0]=none", "the word has neither lower-case nor capital letters"),
         ("shape[-1]=Xx|shape[0]=x", "the word before begins with a capital and the word is in lower case"),
         ("shape[1]=Xd-x", "the next word has the shape ‘Xd-x’"),
         ("mark[0]=date", "the word stands for a ‘date’"),
