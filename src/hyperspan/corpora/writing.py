@@ -13,7 +13,7 @@ from hyperspan.corpora.format import Format
 from hyperspan.corpora.omop import FORMAT as OMOP
 from hyperspan.corpora.reading import format_named, formats
 from hyperspan.diagnostics import Diagnostics, quoted
-from hyperspan.errors import UsageError
+from hyperspan.errors import FormatError, UsageError
 from hyperspan.files import check_file, check_folder, writing, writing_folder
 from hyperspan.mentions import Document, Sentence, Unit
 
@@ -158,6 +158,8 @@ def _file_writer(format: Format, path: Path) -> Callable[[Iterable[Unit], IO[byt
 
 def writable(name: str) -> Format:
     """Return a format by name, after checking that it can be written."""
+    if name not in written_formats():
+        raise FormatError(f"there is no corpus format {name!r}; expected one of {', '.join(written_formats())}")
     format = _WRITTEN_ONLY.get(name) or format_named(name)
     if format.write_file is None and format.write_folder is None:
         raise UsageError(f"the format {name!r} can only be read; choose another with --to")

@@ -73,7 +73,7 @@ def test_a_failure_half_way_leaves_nothing(tmp_path, name):
 
 
 def test_an_unknown_format_is_refused_before_anything_is_written(tmp_path):
-    with pytest.raises(FormatError, match="there is no corpus format 'odd'"):
+    with pytest.raises(FormatError, match=r"there is no corpus format 'odd'; expected one of bigbio, .*, omop"):
         corpora.write([SENTENCE], tmp_path / "out", format="odd")
     assert os.listdir(tmp_path) == []
 
