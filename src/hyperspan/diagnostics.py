@@ -7,7 +7,7 @@ asked for that.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple
@@ -22,6 +22,9 @@ KEPT_DIAGNOSTICS = 10_000
 
 ADVICE = 'Correct it, or read with on_error="skip" (--on-error skip) to drop and count such cases.'
 """What to do about a problem in a corpus that is read."""
+
+INSIDE_TOKEN = "inside-token"
+"""The kind of a boundary inside a token, the one problem that ``widen`` mends."""
 
 _LONGEST_VALUE = 80
 
@@ -131,6 +134,25 @@ class Diagnostics:
         """Whether boundaries inside a token move outward."""
         return self.on_error == "widen"
 
+    @property
+    def n_widened(self) -> int:
+        """How many mentions had a boundary moved outward; one that then crosses sentences is skipped all the same."""
+        return self.counts[INSIDE_TOKEN] if self.widens else 0
+
+    @property
+    def skipped(self) -> dict[str, int]:
+        """How often each kind was found and something was dropped because of it, in alphabetical order.
+
+        Examples
+        --------
+        >>> diagnostics = Diagnostics(on_error="widen")
+        >>> diagnostics.report("inside-token", "the mention has a boundary inside a token")
+        >>> diagnostics.report("reversed-part", "part '48 43' ends before it starts")
+        >>> diagnostics.n_widened, diagnostics.skipped
+        (1, {'reversed-part': 1})
+        """
+        return {kind: n for kind, n in sorted(self.counts.items()) if not (self.widens and kind == INSIDE_TOKEN)}
+
     def report(
         self,
         kind: str,
@@ -181,10 +203,16 @@ class Diagnostics:
 
     def summary(self) -> str:
         """Summarise the problems in one line: ``3 problems: 2 duplicate, 1 reversed-part``."""
-        if not self.total:
-            return "no problems"
-        kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.counts.items()))
-        return f"{counted(self.total, 'problem')}: {kinds}"
+        return problems(self.counts)
+
+
+def problems(counts: Mapping[str, int]) -> str:
+    """Summarise the numbers of problems of each kind in one line."""
+    total = sum(counts.values())
+    if not total:
+        return "no problems"
+    kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+    return f"{counted(total, 'problem')}: {kinds}"
 
 
 def counted(n: int, what: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from hyperspan.corpora import formats
-from hyperspan.diagnostics import Diagnostics
+from hyperspan.diagnostics import Diagnostics, counted, problems
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -106,9 +106,12 @@ class Say:
         typer.echo(f"{_styled('error:', fg='red', bold=True)} {printable(text)}", err=True)
 
     def diagnostics(self, diagnostics: Diagnostics) -> None:
-        """Print what was skipped while reading or writing, with a total; then the notes."""
+        """Print what was skipped or widened while reading or writing, with a total; then the notes."""
         if diagnostics.total:
-            self.warning(f"skipped with {diagnostics.summary()}")
+            widened = diagnostics.n_widened
+            did = [f"widened {counted(widened, 'mention')} to whole words"] if widened else []
+            did += [f"skipped with {problems(diagnostics.skipped)}"] if diagnostics.skipped else []
+            self.warning("; ".join(did))
             for diagnostic in diagnostics.items[:_MOST_SHOWN]:
                 self.info(f"  {printable(str(diagnostic))}")
             if diagnostics.total > _MOST_SHOWN:

@@ -81,8 +81,8 @@ def convert(
     )
     say.diagnostics(diagnostics)
     if json:
-        skipped = dict(sorted(diagnostics.counts.items()))
-        print_json({"output": str(output), **counts, "skipped": skipped, "notes": notes_of(diagnostics)})
+        read = {"skipped": diagnostics.skipped, "widened": diagnostics.n_widened}
+        print_json({"output": str(output), **counts, **read, "notes": notes_of(diagnostics)})
         return
     splits = "".join(f", {name} {count:,}" for name, count in counts["splits"].items())
     units = counted(counts["units"], counts["unit"].removesuffix("s"))
@@ -133,7 +133,7 @@ def convert_corpus(
     else:
         if in_splits:
             diagnostics.note(
-                "splits-not-held", "train, dev and test are written together; leave out the suffix to keep"
+                "splits-not-held", "train, dev and test are written together; leave out the suffix to keep them apart"
             )
         units = job.fitted(job.read(items, diagnostics, "Converting"))
         corpora.write(units, output, format=target.name, overwrite=overwrite, diagnostics=diagnostics)

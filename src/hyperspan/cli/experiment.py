@@ -25,6 +25,7 @@ from hyperspan.cli.console import (
     printable,
     say,
 )
+from hyperspan.diagnostics import INSIDE_TOKEN, counted
 from hyperspan.errors import MissingExtraError, UsageError
 
 if TYPE_CHECKING:
@@ -155,6 +156,9 @@ def run(
         loaded = load(source, settings) if has_data else Data()
         for kind, count in loaded.skipped.items():
             say.warning(f"skipped while reading: {count:,} {kind}; the first: {loaded.examples[kind]}")
+        if loaded.widened:
+            first = loaded.examples[INSIDE_TOKEN]
+            say.warning(f"widened {counted(loaded.widened, 'mention')} to whole words; the first: {first}")
         given = {
             "--data": data,
             "--train": train,

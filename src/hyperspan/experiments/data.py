@@ -183,6 +183,8 @@ class Data:
         The number of defects of each kind that were skipped while reading, and of annotations that are no disorders.
     examples : dict
         The first of each kind.
+    widened : int
+        The number of mentions that had a boundary moved outward.
     annotator : dict
         The annotator that added parts of speech and lemmas.
     """
@@ -193,6 +195,7 @@ class Data:
     skipped: dict[str, int] = field(default_factory=dict)
     examples: dict[str, Diagnostic] = field(default_factory=dict)
     annotator: dict[str, Any] = field(default_factory=dict)
+    widened: int = 0
 
     @property
     def largest(self) -> Dataset:
@@ -217,6 +220,7 @@ class Data:
             "given": self.source,
             "datasets": [dataset.summary() for dataset in self.datasets],
             "skipped": self.skipped,
+            **({"widened": self.widened} if self.widened else {}),
             "annotator": self.annotator,
             "digest": self.digest(),
         }
@@ -241,12 +245,13 @@ def load(source: Source, settings: Settings) -> Data:
         datasets,
         typed,
         source.as_dict(),
-        dict(sorted([*diagnostics.counts.items(), *((kind, diagnostics.note_counts[kind]) for kind in left_out)])),
+        dict(sorted([*diagnostics.skipped.items(), *((kind, diagnostics.note_counts[kind]) for kind in left_out)])),
         {
             **{defect.kind: defect for defect in reversed(diagnostics.items)},
             **{kind: diagnostics.notes[kind] for kind in left_out},
         },
         chosen.record(),
+        diagnostics.n_widened,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from hyperspan.corpora.statistics import overlapping_pairs, statistics
+from hyperspan.diagnostics import counted
 from hyperspan.experiments.data import Data, Dataset
 from hyperspan.experiments.result import Column, Conclusion, Result, Row, beside, conclude, paper_columns
 from hyperspan.experiments.run import Experiment, Run
@@ -76,6 +77,7 @@ def run(run: Run) -> Result:
         "'overlaps' are pairs of mentions that share a word. 'not read' are mentions that were skipped in reading: "
         "they are in no other column, but count as missed in every score.",
         f"Defects skipped while reading: {_skipped(run.data)}",
+        *([f"Widened to whole words: {counted(run.data.widened, 'mention')}."] if run.data.widened else []),
         *(() if has_types else ("Overlaps of different types need --mrsty MRSTY.RRF, which tells the types.",)),
     )
     return Result(columns, table, published(), tuple(conclusions(rows, pairs)), notes)

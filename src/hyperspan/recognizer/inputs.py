@@ -84,7 +84,7 @@ def check_types(types: Iterable[str] | None, train: Iterable[Unit]) -> None:
         return
     present = {mention.type for unit in train for mention in unit.mentions}
     if missing := [type for type in types if type not in present]:
-        there = ", ".join(map(quoted, sorted(present))) or "none of them"
+        there = ", ".join(map(quoted, sorted(present))) or "none"
         raise LearningError(
             f"types has {quoted(missing[0])}, which no training mention has; of those named, the data has {there}"
         )

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
-from hyperspan.diagnostics import Diagnostics, LostMention, quoted
+from hyperspan.diagnostics import INSIDE_TOKEN, Diagnostics, LostMention, quoted
 from hyperspan.errors import AlignmentError, MentionError
 from hyperspan.mentions import (
     Document,
@@ -331,7 +331,7 @@ def _align(document: Document, mention: Mention, offsets: Sequence[Span], diagno
     words = document.text_of(to_characters(wider, offsets))
     _report(
         diagnostics,
-        "inside-token",
+        INSIDE_TOKEN,
         document,
         mention,
         f"has a boundary inside a token; expected it at the token's edge, as in {quoted(words)}",

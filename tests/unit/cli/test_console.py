@@ -94,6 +94,16 @@ def test_findings_are_said_once_with_a_total(capsys):
     ]
 
 
+def test_what_was_widened_was_not_skipped(capsys):
+    diagnostics = Diagnostics("widen")
+    for _ in range(2):
+        diagnostics.report("inside-token", "the mention has a boundary inside a token", path="a.ann", line=1)
+    diagnostics.report("reversed-part", "part '2 0' ends before it starts", path="a.ann", line=2)
+    say.diagnostics(diagnostics)
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first == "warning: widened 2 mentions to whole words; skipped with 1 problem: 1 reversed-part"
+
+
 def test_of_many_findings_five_are_shown(capsys):
     say.diagnostics(diagnostics_of(6))
     lines = capsys.readouterr().err.splitlines()

@@ -270,10 +270,13 @@ def test_skipped_mentions_are_counted_and_widened_ones_kept(tmp_path):
     with pytest.raises(CorpusError, match=r"in/a\.ann:1: the 'F' mention .* has a boundary inside a token"):
         run(tmp_path / "in", tmp_path / "out.inline")
     result = run(tmp_path / "in", tmp_path / "out.inline", "--on-error", "skip", "--json")
-    assert json.loads(result.stdout)["skipped"] == {"inside-token": 1}
+    report = json.loads(result.stdout)
+    assert (report["skipped"], report["widened"]) == ({"inside-token": 1}, 0)
     assert corpora.read(tmp_path / "out.inline").n_mentions == 0
-    result = run(tmp_path / "in", tmp_path / "out.inline", "--on-error", "widen")
-    assert "warning: skipped with 1 problem: 1 inside-token" in result.stderr
+    result = run(tmp_path / "in", tmp_path / "out.inline", "--on-error", "widen", "--json")
+    report = json.loads(result.stdout)
+    assert (report["skipped"], report["widened"], report["mentions"]) == ({}, 1, 1)
+    assert "warning: widened 1 mention to whole words\n" in result.stderr
     (sentence,) = corpora.read(tmp_path / "out.inline")
     assert sentence.text_of(sentence.mentions[0]) == "feverish"
 

@@ -11,7 +11,7 @@ from hyperspan import Document, Mention, Sentence, corpora
 from hyperspan.corpora import demo
 from hyperspan.errors import UsageError
 from hyperspan.evaluation import evaluate
-from hyperspan.experiments import Data, Dataset, Settings, Source, load
+from hyperspan.experiments import Data, Dataset, Run, Settings, Source, experiment_named, load
 from hyperspan.experiments.data import evenly, thinned
 
 APART = Mention("Finding", [(0, 1), (2, 3)])
@@ -155,6 +155,18 @@ def test_defects_are_counted(tmp_path):
     data = load(Source(train=path), Settings())
     assert sum(data.skipped.values()) == 1
     assert len(data.largest.split("train")) == 2
+
+
+def test_widened_mentions_are_not_skipped(tmp_path):
+    corpora.write([Document("a", "no feverish chill", [Mention("F", [(3, 8)])])], tmp_path / "train", format="brat")
+    skipped, widened = (
+        load(Source(train=tmp_path / "train", on_error=on_error), Settings()) for on_error in ("skip", "widen")
+    )
+    assert (skipped.skipped, skipped.widened) == ({"inside-token": 1}, 0)
+    assert (widened.skipped, widened.widened) == ({}, 1)
+    assert widened.as_dict()["widened"] == 1
+    result = experiment_named("data-stats").run(Run(widened, Settings()))
+    assert "Widened to whole words: 1 mention." in result.notes
 
 
 def test_an_annotator_brings_columns():
