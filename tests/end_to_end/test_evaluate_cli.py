@@ -88,6 +88,7 @@ def test_json_is_one_document_with_every_score(run, gold, half):
     code, out, err = run(gold, half, "--json")
     table = json.loads(out)
     assert (code, err) == (0, "")
+    assert table["sentences"] == len(NAMED)
     assert (table["all"]["tp"], table["all"]["fp"], table["all"]["fn"]) == (9, 1, 9)
     assert table["all"]["precision"] == 0.9
     assert table["by_type"]["Drug"]["fp"] == 1

@@ -97,7 +97,7 @@ def evaluate(
     read = _Reader(gold, format, predicted_format or format, on_error.value)
     probs = CalibrationCounter()
     evaluation, counts, kinds = score(read.comparisons(predicted, "Comparing"), errors, probs)
-    table = evaluation.as_dict()
+    table = {"sentences": evaluation.n_units, **evaluation.as_dict()}
     calibrated = probs.result() if calibration else None
     if calibrated is not None:
         if not calibrated.n_mentions:

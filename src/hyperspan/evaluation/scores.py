@@ -114,7 +114,7 @@ class Evaluation(Shown):
         return f"Evaluation(F1 over {counted(self.n_units, 'sentence')}: {scores})"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the scores under the keys that ``evaluate --json`` prints."""
+        """Return the scores, under the keys that ``evaluate --json`` prints beside the number of sentences."""
         return {
             "all": self.all.as_dict(),
             "discontiguous_sentences": self.discontiguous_sentences.as_dict(),
