@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hyperspan.diagnostics import counted
+
 NOT_STATED = "Not stated."
 
 _VIEWS = {
@@ -68,8 +70,14 @@ def card(summary: Mapping[str, Any], text: CardText, *, file: str, repository: s
             {
                 "types": types,
                 "structure": learned,
+                **{
+                    name.replace("_", " "): counted(summary[name], "word")
+                    for name in ("longest_part", "longest_gap")
+                    if name in summary
+                },
                 **{name: f"{summary[name]:,}" for name in ("features", "weights") if name in summary},
                 "penalty (l2)": f"{summary['l2']:g}",
+                **({"second look": _second_look(summary["rescoring"])} if summary["rescoring"].get("kept") else {}),
                 "threshold": f"{summary['threshold']:g}, read as `{summary['decode']}`",
                 "annotator": f"`{summary['annotator']}`",
                 "training": f"{summary['iterations']:,} iterations; {summary['stopped']}",
@@ -90,6 +98,11 @@ _LIMITS = (
     "data: on other texts they, and the scores above, may not hold. A model file holds no texts, but hashes of "
     "features and, unless it was saved without them, the names of the strongest, which are words of the training data."
 )
+
+
+def _second_look(record: Mapping[str, Any]) -> str:
+    where = "the development data" if record["measured_on"] == "dev" else "the training data, cross-validated"
+    return f"F1 {record['f1_without']:.3f} without it, {record['f1_with']:.3f} with it, on {where}"
 
 
 def _front_matter(summary: Mapping[str, Any], text: CardText) -> str:
@@ -121,7 +134,11 @@ def _scores(scores: Mapping[str, Any]) -> str:
         return "There was no development data, so nothing was measured."
     rows = {name: scores[key] for key, name in _VIEWS.items() if key in scores}
     rows |= {f"type `{name}`": score for name, score in scores.get("by_type", {}).items()}
-    rows |= {f"{name} parts": score for name, score in scores.get("by_parts", {}).items() if _counts(score)}
+    rows |= {
+        f"{name} part{'' if name == '1' else 's'}": score
+        for name, score in scores.get("by_parts", {}).items()
+        if _counts(score)
+    }
     rows |= {f"{name} words in gaps": score for name, score in scores.get("by_gap", {}).items() if _counts(score)}
     rows |= {f"overlap: {name}": score for name, score in scores.get("by_overlap", {}).items() if _counts(score)}
     lines = ["| over | precision | recall | F1 | right | spurious | missed |", "| --- " * 7 + "|"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from typer.testing import CliRunner
 
 from hyperspan import Mention, Recognizer, Sentence
 from hyperspan.cli import app
+from hyperspan.corpora import demo
 from hyperspan.errors import MissingExtraError, ModelError
 
 SENTENCES = [
@@ -48,6 +50,15 @@ def test_what_nobody_says_is_not_stated(recognizer):
     assert card.count("Not stated.") == 3
     assert "There was no development data, so nothing was measured." in card
     assert "license" not in card
+
+
+def test_the_card_states_a_second_look_and_the_lengths_of_segments():
+    reports = demo.generate(30, unit="sentences")
+    options = {"structure": "segments", "longest_part": 5, "longest_gap": 1, "rescore": "on", "max_iterations": 5}
+    card = Recognizer(**options).fit(reports.split("train"), dev=reports.split("dev")).card()
+    assert "| longest part | 5 words |\n| longest gap | 1 word |" in card
+    assert re.search(r"\| second look \| F1 0\.\d{3} without it, 0\.\d{3} with it, on the development data \|", card)
+    assert "| 1 part | 0." in card
 
 
 def test_a_folder_holds_model_and_card(recognizer, tmp_path):
