@@ -55,6 +55,23 @@ def given_units(
     return iter(units) if types is None else _of_types(units, frozenset(types))
 
 
+def check_sentence(given: object) -> None:
+    """Raise an error for anything but a sentence, such as a text.
+
+    Examples
+    --------
+    >>> check_sentence("No fever.")
+    Traceback (most recent call last):
+    ...
+    hyperspan.errors.UsageError: 'No fever.' is not a Sentence; expected Sentence(words), or one of those that ...
+    """
+    if not isinstance(given, Sentence):
+        raise UsageError(
+            f"{quoted(given)} is not a Sentence; expected Sentence(words), or one of those that "
+            "hyperspan.text.as_sentences makes of a document"
+        )
+
+
 def _unit(numbered: tuple[int, Given]) -> Unit:
     number, given = numbered
     if isinstance(given, Sentence | Document):

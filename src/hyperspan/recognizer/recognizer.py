@@ -20,7 +20,7 @@ from hyperspan.recognizer.annotating import warn_of_difference, watched
 from hyperspan.recognizer.estimator import Estimator
 from hyperspan.recognizer.explanation import Explanation, explain
 from hyperspan.recognizer.folds import remove_checkpoints, remove_fold_checkpoints
-from hyperspan.recognizer.inputs import Given, check_types, given_units
+from hyperspan.recognizer.inputs import Given, check_sentence, check_types, given_units
 from hyperspan.recognizer.learned import Learned
 from hyperspan.recognizer.linear_training import train_linear as _registers_itself  # noqa: F401
 from hyperspan.recognizer.model import batches
@@ -443,9 +443,10 @@ class Recognizer(Learned, Estimator, Shared):
         Raises
         ------
         UsageError
-            If the sentence is not one of the document's own sentence objects.
+            If ``sentence`` is a text or anything else, or not one of the document's own sentence objects.
         """
         model = self._learned()
+        check_sentence(sentence)
         document = document or [sentence]
         place = next((number for number, other in enumerate(document) if other is sentence), None)
         if place is None:

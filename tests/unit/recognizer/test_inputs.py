@@ -110,6 +110,12 @@ def test_a_sentence_is_explained_within_its_own_document(trained):
         trained.explain(SENTENCES[1], document=SENTENCES[:1])
 
 
+@pytest.mark.parametrize("given", [TEXT, Document("a", TEXT), [SENTENCES[0]]], ids=["text", "document", "list"])
+def test_only_a_sentence_is_explained(trained, given):
+    with pytest.raises(UsageError, match=r"is not a Sentence; expected Sentence\(words\), or one of those that"):
+        trained.explain(given)
+
+
 def test_mypy_accepts_the_example_of_the_readme(tmp_path):
     api = pytest.importorskip("mypy.api", reason="mypy is not installed")
     readme = Path(__file__).parents[3] / "README.md"
