@@ -136,9 +136,10 @@ def test_the_log_has_a_line_for_every_iteration(run: Run, data: Path, tmp_path: 
 def test_the_penalty_is_searched_for(run: Run, data: Path, tmp_path: Path, with_dev: bool):
     dev = ("--dev", data / "dev.jsonl") if with_dev else ()
     log = tmp_path / "log.jsonl"
-    code, out, _ = run(
+    code, out, err = run(
         "train", data / "train.jsonl", *dev, "-o", tmp_path / "m", *QUICK, "--l2", "auto", "--log", log, "--json"
     )
+    assert ("the dev scores come from a tenth of the training documents" in err) == (not with_dev)
     summary = json.loads(out)
     assert code == 0
     assert summary["l2"] in (0.125, 0.25, 0.5, 1.0, 2.0)

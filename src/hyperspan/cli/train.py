@@ -221,6 +221,11 @@ def train(
         "rescoring": recognizer.summary()["rescoring"],
         "dev": recognizer.dev_scores_,
     }
+    if summary["dev"] and not development:
+        say.note(
+            "there is no development data: the penalty, the threshold and the dev scores come from a tenth of the "
+            "training documents and a model trained on the others"
+        )
     if json:
         print_json(summary)
     else:

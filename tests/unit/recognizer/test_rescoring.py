@@ -249,6 +249,17 @@ def test_without_development_data_the_threshold_comes_from_unseen_candidates() -
     assert Recognizer(**QUICK | {"threshold": 0.77}).fit(TRAIN).threshold_ == 0.77
 
 
+def test_scores_of_the_first_look_are_not_said_of_both(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = Recognizer(**QUICK | {"l2": "auto"}).fit(TRAIN)
+    assert made.rescorer_ is not None
+    assert made.dev_scores_ == {}
+    assert "There was no development data, so nothing was measured." in made.card()
+    monkeypatch.setattr(rescoring.Gain, "is_more_than_chance", property(lambda _gain: False))
+    without = Recognizer(**QUICK | {"l2": "auto", "rescore": "auto"}).fit(TRAIN)
+    assert without.rescorer_ is None
+    assert without.dev_scores_["all"]["tp"]
+
+
 def test_recall_of_candidates_is_told_by_number_of_parts(trained: Recognizer) -> None:
     recall = trained.summary()["rescoring"]["recall_by_parts"]
     assert recall["1"]["gold"] == 18
