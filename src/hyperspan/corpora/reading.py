@@ -93,6 +93,12 @@ def _find_items(path: Path, wanted: Format | None) -> tuple[Format, list[Item]]:
 def _items_in(root: Path, wanted: Format | None) -> tuple[Format, list[Item]]:
     found = list(_recognised_in(root, wanted, _DEEPEST_FOLDER))
     names = sorted({format.name for format, _ in found})
+    if not found and wanted is not None:
+        raise NoneRecognised(
+            f"no file in this folder is of the format {wanted.name!r}, whose files end in "
+            f"{', '.join(wanted.suffixes)}. Name another with --from, or leave it out to have it recognised",
+            path=str(root),
+        )
     if not found:
         raise NoneRecognised(
             f"no file in this folder is of a known format; expected one of {', '.join(_NAMES)}", path=str(root)

@@ -79,7 +79,9 @@ def _found(path: Path, format: str | None) -> tuple[Format | None, list[Item], l
     try:
         found, items = find_items(path, format)
     except NoneRecognised as error:
-        texts = _texts_in(path) if format is None else []
+        if format is not None:
+            raise
+        texts = _texts_in(path)
         if not texts:
             raise FormatError(f"{error.message}, or {_NAMES}", path=error.path) from None
         return None, [], texts

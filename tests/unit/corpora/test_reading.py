@@ -53,6 +53,10 @@ def test_what_is_not_recognised_is_refused(tmp_path):
         corpora.find_items(tmp_path / "a.odd")
     with pytest.raises(FormatError, match="no file in this folder is of a known format"):
         corpora.find_items(tmp_path)
+    put(tmp_path, "a.jsonl")
+    message = r"no file in this folder is of the format 'semeval', whose files end in \.pipe, .*\. Name another with"
+    with pytest.raises(FormatError, match=message):
+        corpora.find_items(tmp_path, "semeval")
     with pytest.raises(FormatError, match=r"nowhere: there is no such file or folder"):
         corpora.find_items(tmp_path / "nowhere")
 
