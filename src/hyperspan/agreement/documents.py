@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 
-from hyperspan.diagnostics import Diagnostics, quoted
+from hyperspan.diagnostics import Diagnostics, counted, quoted
 from hyperspan.errors import UsageError
 from hyperspan.evaluation import Comparison, Tokenize, compare, in_sentences
 from hyperspan.evaluation.matching import difference_of, name_in_file, words_of
@@ -183,13 +183,13 @@ def _difference(units_of: Mapping[str, Sequence[Unit]]) -> str | None:
     doc = quoted(units[0].doc)
     for other, theirs in others:
         if len(theirs) != len(units):
-            return f"document {doc} has {len(units)} sentences in {first}, but {len(theirs)} in {other}"
+            return (
+                f"document {doc} has {counted(len(units), 'sentence')} in {first}, but {len(theirs):,} in {other}; "
+                "expected the same of all annotators"
+            )
         for number, (one, another) in enumerate(zip(units, theirs, strict=True), 1):
             if (what := difference_of(one, another, first, other)) is not None:
-                return (
-                    f"document {doc}, sentence {number}: {what}. All annotators must have the same words; "
-                    "leave such documents out with --on-error skip."
-                )
+                return f"document {doc}, sentence {number}: {what}; expected the same words of all annotators"
     return None
 
 

@@ -22,12 +22,14 @@ def test_documents_that_one_side_lacks_are_named():
 
 def test_different_words_are_an_error_or_left_out():
     other = Sentence(["Infarct", *WORDS[1:]], doc="a")
-    with pytest.raises(CorpusError, match=r"document 'a', sentence 1: token 0 is 'Infarctions' in ann, but 'Infarct'"):
+    with pytest.raises(CorpusError) as raised:
         share({"ann": [ANN], "bob": [other]})
+    said = "document 'a', sentence 1: token 0 is 'Infarctions' in ann, but 'Infarct' in bob; expected the same words of"
+    assert f"{said} all annotators. Correct it, or read with on_error=" in str(raised.value)
     diagnostics = Diagnostics("skip")
     assert share({"ann": [ANN], "bob": [other]}, diagnostics).documents == ()
     assert diagnostics.counts == {"different-text": 1}
-    with pytest.raises(CorpusError, match="has 1 sentences in ann, but 2 in bob"):
+    with pytest.raises(CorpusError, match="has 1 sentence in ann, but 2 in bob; expected the same of all"):
         share({"ann": [ANN], "bob": [BOB, BOB]})
 
 
