@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hyperspan.inference.mention_rows import MentionRows, joined_rows
-from hyperspan.inference.numba.mention_order import order_kernel
 from hyperspan.mentions import Mention
 
 Integers = NDArray[np.int64]
@@ -72,8 +71,11 @@ class Proposed(Sequence[tuple[Mention, ...]]):
     def found(cls, rows: MentionRows, types: Sequence[str], n_sentences: int) -> Proposed:
         """Return rows in any order as candidates."""
         rank = np.argsort(np.argsort(np.array(types, dtype=np.str_), kind="stable"))
-        first, order = np.zeros(n_sentences + 1, dtype=np.int64), np.empty(rows.n_rows, dtype=np.int64)
-        order_kernel(rows, rank, first, order)
+        # Mentions are ordered by parts, an absent one first, and by type. Long sentences can have very many.
+        is_absent = np.arange(rows.parts.shape[1]) >= rows.n_parts[:, None]
+        borders = np.where(is_absent[:, :, None], -1, rows.parts).reshape(rows.n_rows, 2 * rows.parts.shape[1])
+        order = np.lexsort((rank[rows.block], *borders.T[::-1], rows.sentence))
+        first = np.searchsorted(rows.sentence[order], np.arange(n_sentences + 1))
         return cls(types, first, rows.chosen(order))
 
     @classmethod

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from hyperspan import Mention
-from hyperspan.inference.mention_rows import joined_rows
+from hyperspan.inference.mention_rows import MentionRows, joined_rows
 from hyperspan.mentions import in_order
 from hyperspan.scoring import Proposed
 
@@ -43,6 +43,23 @@ def test_rows_in_any_order_become_mentions_in_order(seed: int) -> None:
     found = Proposed.found(mixed, TYPES, len(wanted))
     assert told(found) == told(wanted)
     assert found.first.tolist() == proposed.first.tolist()
+
+
+def test_there_may_be_no_rows() -> None:
+    found = Proposed.found(MentionRows.room(0, 3), TYPES, 2)
+    assert found.first.tolist() == [0, 0, 0]
+    assert told(found) == [[], []]
+
+
+def test_very_many_rows_of_one_sentence_are_put_in_order() -> None:
+    n_words, n_types = 20_000, 20  # type by type, as searches find them: moving rows one by one would take minutes
+    rows = MentionRows.room(n_words * n_types, 1)
+    rows.block[:], rows.n_parts[:] = np.repeat(np.arange(n_types), n_words), 1
+    rows.parts[:, 0] = np.tile(np.stack([np.arange(n_words), np.arange(1, n_words + 1)], axis=1), (n_types, 1))
+    found = Proposed.found(rows, [f"type {number:02}" for number in range(n_types)], 1)
+    assert found.first.tolist() == [0, n_words * n_types]
+    assert found.rows.parts[:, 0, 0].tolist() == np.repeat(np.arange(n_words), n_types).tolist()
+    assert found.rows.block.tolist() == list(range(n_types)) * n_words
 
 
 @pytest.mark.parametrize("place", [0, 4, 9])
