@@ -6,8 +6,10 @@ Directions come from the two-loop recursion (see `history`), step lengths from S
 from __future__ import annotations
 
 import math
+import threading
 import warnings
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -156,8 +158,7 @@ def _search(state: State, history: History, function: Function, n_threads: int) 
     previous = state.previous_value
     if not history.n_steps:  # so that the first step has about unit length
         previous = state.value + math.sqrt(dot_kernel(state.gradient, state.gradient)) / 2.0
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # we report failures ourselves
+    with _without_warnings():  # we report failures ourselves
         # SciPy only sees a function of one number, the step length; the vectors stay here.
         length, *_ = line_search(
             line.value_at, line.slope_at, np.zeros(1), np.ones(1), line.slope_at(np.zeros(1)), state.value, previous
@@ -166,6 +167,36 @@ def _search(state: State, history: History, function: Function, n_threads: int) 
         return None
     line.go_to(float(length))
     return line
+
+
+class _Quiet:
+    """How many searches ignore warnings now, and how to end that."""
+
+    lock = threading.Lock()
+    n_searches = 0
+    filters = warnings.catch_warnings()
+
+
+@contextmanager
+def _without_warnings() -> Iterator[None]:
+    """Ignore warnings while any search runs.
+
+    Filters belong to the whole process. If each of several parallel searches saved and restored them, the last one
+    could restore what another had set, and warnings would be ignored forever.
+    """
+    with _Quiet.lock:
+        _Quiet.n_searches += 1
+        if _Quiet.n_searches == 1:
+            _Quiet.filters = warnings.catch_warnings()
+            _Quiet.filters.__enter__()
+            warnings.simplefilter("ignore")
+    try:
+        yield
+    finally:
+        with _Quiet.lock:
+            _Quiet.n_searches -= 1
+            if not _Quiet.n_searches:
+                _Quiet.filters.__exit__(None, None, None)
 
 
 class _Line:

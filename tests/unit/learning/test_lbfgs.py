@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -53,6 +55,34 @@ def test_a_bowl_has_its_lowest_point():
     state = ran(function, State(np.zeros(20)), tolerance=0.0, gradient_tolerance=1e-8)
     np.testing.assert_allclose(state.weights, lowest, atol=1e-6)
     assert state.stopped.startswith("converged: gradient norm ")
+
+
+def test_parallel_searches_leave_the_filters_of_warnings_as_they_were():
+    first_is_in, second_is_in, first_is_out = (threading.Event() for _ in range(3))
+
+    def first(x: np.ndarray) -> tuple[float, np.ndarray]:
+        if x.any():  # in a line search
+            first_is_in.set()
+            assert second_is_in.wait(30)
+        return rosenbrock(x)
+
+    def second(x: np.ndarray) -> tuple[float, np.ndarray]:
+        if x.any():
+            second_is_in.set()
+            assert first_is_out.wait(30)
+        return rosenbrock(x)
+
+    def search_second() -> None:
+        assert first_is_in.wait(30)
+        ran(second, State(np.zeros(2)), max_iterations=1)
+
+    ran(rosenbrock, State(np.zeros(2)), max_iterations=1)  # imports what has filters of its own
+    before, other = list(warnings.filters), threading.Thread(target=search_second)
+    other.start()
+    ran(first, State(np.zeros(2)), max_iterations=1)
+    first_is_out.set()
+    other.join()
+    assert warnings.filters == before
 
 
 def test_a_curved_valley_is_followed_to_its_end():
