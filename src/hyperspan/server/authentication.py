@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs
 
 from fastapi import Response
+from starlette.requests import cookie_parser
 
 from hyperspan.errors import UsageError
 from hyperspan.server.documentation import STYLE
@@ -82,11 +82,8 @@ class Token:
 
 
 def _cookie_in(header: bytes) -> bytes:
-    try:
-        found = SimpleCookie(header.decode("latin-1")).get(_COOKIE)
-    except CookieError:
-        return b""
-    return b"" if found is None else found.value.encode("utf-8", "replace")
+    # Not parsed by `SimpleCookie`: it drops all cookies if one is malformed, and other local servers may set such.
+    return cookie_parser(header.decode("latin-1")).get(_COOKIE, "").encode("utf-8", "replace")
 
 
 def not_shown() -> ApiError:

@@ -77,6 +77,13 @@ def test_the_token_is_exchanged_for_a_cookie(guarded):
     assert guarded.get("/login", headers=shown).headers["location"] == "/"
 
 
+def test_malformed_cookies_of_other_servers_do_no_harm(guarded):
+    cookie = guarded.request("POST", "/login", content=f"token={TEXT}", headers=FORM).headers["set-cookie"]
+    for other in ('choices={"dark": true}', "a b=c", "=", "naïve=1"):
+        shown = {"Cookie": f"{other}; {cookie.split(';')[0]}".encode("latin-1")}
+        assert guarded.get("/", headers=shown).status_code == 200
+
+
 @pytest.mark.parametrize(
     "form",
     [
