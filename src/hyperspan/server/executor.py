@@ -11,6 +11,7 @@ import logging
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -114,8 +115,7 @@ class Executor:
         if self._idle:
             return self._idle.pop()
         if self._n_workers < self._limits.threads:
-            self._n_workers += 1
-            return self._forks.worker()
+            return self._new_worker()
         turn: asyncio.Future[Worker] = loop.create_future()
         self._line.append(turn)
         try:
@@ -133,12 +133,18 @@ class Executor:
                 return
         self._idle.append(worker)
 
+    def _new_worker(self) -> Worker:
+        """Return a new worker, which counts only if it could be made: processes or open files may be exhausted."""
+        worker = self._forks.worker()
+        self._n_workers += 1
+        return worker
+
     def _lose(self, worker: Worker) -> None:
         worker.close()
+        self._n_workers -= 1
         if any(not turn.done() for turn in self._line):
-            self._give_back(self._forks.worker())
-        else:
-            self._n_workers -= 1
+            with suppress(OSError):  # the next request tries again
+                self._give_back(self._new_worker())
 
     def close(self) -> None:
         """Drop waiting requests and terminate running work."""

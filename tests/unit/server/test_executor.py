@@ -265,6 +265,30 @@ def test_a_worker_that_breaks_is_replaced(caplog):
     assert "a worker ended in the middle of its work" in caplog.text
 
 
+def test_a_worker_that_cannot_be_made_now_can_be_made_later(monkeypatch):
+    async def ask(executor: Executor) -> None:
+        with executor.slot() as slot:
+            with monkeypatch.context() as exhausted:
+                exhausted.setattr(executor._forks, "worker", no_worker)
+                for _ in range(3):
+                    with pytest.raises(OSError, match="too many open files"):
+                        await slot.run(length, "ab")
+            assert await slot.run(length, "ab") == 2
+            with monkeypatch.context() as exhausted:
+                exhausted.setattr(executor._forks, "worker", no_worker)
+                broken, waiting = asyncio.create_task(slot.run(die)), asyncio.create_task(slot.run(length, "abc"))
+                with pytest.raises(ApiError, match="something went wrong on our side"):
+                    await broken
+            assert await slot.run(length, "ab") == 2
+            assert await waiting == 3
+
+    def no_worker() -> None:
+        raise OSError("too many open files")
+
+    with opened(threads=1, seconds=5) as executor:
+        asyncio.run(ask(executor))
+
+
 def test_closing_ends_what_runs_and_drops_what_waits():
     async def ask(executor: Executor) -> int:
         with executor.slot() as slot:
