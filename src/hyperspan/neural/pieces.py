@@ -93,7 +93,7 @@ class WordPieces:
         known = self._known
         new = [word for word in dict.fromkeys(words) if word not in known]
         if len(known) + len(new) > _MOST_REMEMBERED:
-            known.clear()
+            known = self._known = {}  # not cleared: other threads may be reading the old one
             new = list(dict.fromkeys(words))
         if new:
             encoded = self.tokenizer.encode_batch([self._space + word for word in new], add_special_tokens=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain
+from threading import get_ident
 from typing import Annotated, Any
 
 import numpy as np
@@ -181,9 +182,11 @@ class NeuralScorer:
         network, windows = self.network, self.pieces.windows(sentences, self.context)[number]
         if not sum(len(window.n_pieces) for window in windows):
             return []
-        embedded: list[torch.Tensor] = []
+        embedded, here = list[torch.Tensor](), get_ident()
 
         def keep(module: Any, given: Any, made: torch.Tensor) -> torch.Tensor:
+            if get_ident() != here:  # another thread uses the encoder at the same time
+                return made
             made = made.detach().requires_grad_()
             embedded.append(made)
             return made

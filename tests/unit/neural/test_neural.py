@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -222,6 +223,21 @@ def test_explain_names_the_words_that_moved_a_mention(trained, some):
     assert any(reason.in_words == "what the encoder makes of it" for reason in reasons)
     assert all(np.isfinite(reason.amount) for reason in reasons)
     assert "what the encoder makes of it" in str(explanation)
+
+
+def test_explain_is_not_disturbed_by_predictions_of_other_threads(trained, some, monkeypatch):
+    sentence, pieces = max(some, key=lambda each: len(each.mentions)), trained.scorer_.pieces
+    wanted, batch, here = trained.explain(sentence).as_dict(), pieces.batch, threading.get_ident()
+
+    def batch_amid_others(windows):
+        if threading.get_ident() == here:
+            other = threading.Thread(target=trained.predict, args=(some[:2],))
+            other.start()
+            other.join()
+        return batch(windows)
+
+    monkeypatch.setattr(pieces, "batch", batch_amid_others)
+    assert trained.explain(sentence).as_dict() == wanted
 
 
 def test_gradient_times_input_is_what_a_change_of_input_does(trained):

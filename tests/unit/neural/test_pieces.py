@@ -28,6 +28,25 @@ def test_every_word_has_pieces(pieces):
     assert pieces.of_words(["no"]) == found[3:], "and the same the second time"
 
 
+def test_a_full_cache_is_not_taken_from_threads_that_read_it(pieces, monkeypatch):
+    wanted = [pieces.of_words([word])[0] for word in "1234"]
+
+    class InTurns:
+        """Lets another thread read words while the first one waits for its pieces."""
+
+        def encode_batch(self, words, **options):
+            monkeypatch.setattr(pieces, "tokenizer", tokenizer)
+            pieces.of_words(["5", "6", "7"])
+            return tokenizer.encode_batch(words, **options)
+
+    tokenizer = pieces.tokenizer
+    monkeypatch.setattr("hyperspan.neural.pieces._MOST_REMEMBERED", 4)
+    monkeypatch.setattr(pieces, "_known", {})
+    pieces.of_words(["1", "2"])
+    monkeypatch.setattr(pieces, "tokenizer", InTurns())
+    assert pieces.of_words(list("1234")) == wanted
+
+
 @pytest.mark.parametrize("n_words", [1, 30, 62, 63, 64, 65, 100, 500])
 def test_windows_cover_every_word_once(pieces, n_words):
     sentence = Sentence([str(number % 10) for number in range(n_words)])
