@@ -120,7 +120,7 @@ def _judged(
     from hyperspan.recognizer.model import batches
 
     numbered = iter(places)
-    for batch in batches(sentences):
+    for batch in batches(sentences, whole_documents=recognizer.reads_documents_):
         bare = [sentence.with_mentions(()) for sentence in batch]
         over = recognizer.distribution_over(bare)
         known = [[each for each in sentence.mentions if each.type in recognizer.types_] for sentence in batch]

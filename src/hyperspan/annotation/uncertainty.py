@@ -126,7 +126,7 @@ def _of_sentences(recognizer: Recognizer, sentences: Iterable[Sentence], with_ma
     if recognizer.rescorer_ is not None:  # the threshold is one for its probabilities
         sentences, again = tee(sentences)
         second = recognizer.find(again, decode="probable", threshold=lowest)
-    for batch in batches(sentences):
+    for batch in batches(sentences, whole_documents=recognizer.reads_documents_):
         over = recognizer.distribution_over(batch)
         found: Sequence[Decoded | Prediction] = (
             over.probable(lowest) if second is None else list(islice(second, len(batch)))

@@ -13,6 +13,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="the neural scorer needs torch: pip install 'hyperspan[neural]'")
 
 from forging import forged
+from hyperspan.annotation import candidates, uncertainties
+from hyperspan.annotation.audit import _judged
 from hyperspan.errors import HyperspanError, LearningError, ModelError, UsageError
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer import Interrupted, Recognizer
@@ -201,6 +203,18 @@ def test_documents_stay_together_for_an_encoder_that_reads_neighbours(reader, on
     for n_workers in (1, 2):
         found = reader.annotate(one_document, n_workers=n_workers)
         assert [[mention.prob for mention in unit.mentions] for unit in found] == whole
+
+
+def test_doubts_and_uncertainty_do_not_depend_on_where_batches_end(reader, one_document, monkeypatch):
+    def found() -> tuple[list[float], list[float]]:
+        gold = [sentence.with_mentions([Mention(reader.types_[0], [(0, 1)])]) for sentence in one_document]
+        probs = [prob for _, _, probs, _ in _judged(reader, range(len(gold)), gold) for prob in probs.values()]
+        return probs, [each.entropy for each in uncertainties(reader, candidates(one_document))]
+
+    whole = found()
+    monkeypatch.setattr("hyperspan.recognizer.model.BATCH_WORDS", 5)
+    for pieces, once in zip(found(), whole, strict=True):
+        np.testing.assert_allclose(pieces, once, rtol=1e-5)
 
 
 def test_explain_reads_the_neighbours_that_prediction_reads(reader, one_document):
