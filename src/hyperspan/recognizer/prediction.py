@@ -76,10 +76,16 @@ def predict(
 
 def _decoded(model: Model, sentences: Sequence[Sentence], decoder: Decoder, threshold: float) -> list[Decoded]:
     """Return the mentions of each sentence; for some types after another, where there would be too many scores."""
-    found = [
-        decode_batch(some, some.scorer.scores(sentences), decoder, threshold)
-        for some in model.by_types(sum(map(len, sentences)))
-    ]
+    return _of_all_types(
+        [
+            decode_batch(some, some.scorer.scores(sentences), decoder, threshold)
+            for some in model.by_types(sum(map(len, sentences)))
+        ]
+    )
+
+
+def _of_all_types(found: Sequence[list[Decoded]]) -> list[Decoded]:
+    """Return the mentions of each sentence, given those of some types after another."""
     if len(found) == 1:
         return found[0]
     return [
@@ -169,18 +175,47 @@ def first_looks(
     threshold: float = 1.0,
     top: int = 0,
 ) -> Iterator[FirstLook]:
-    """Yield the candidates of sentences and the choice of a decoder, in batches that bound memory."""
+    """Yield the candidates of sentences and the choice of a decoder, in batches that bound memory.
+
+    As in `predict`, some types are searched after another where there would be too many scores, unless alternatives
+    are wanted, which combine all types.
+    """
     for sentences_here in batches(sentences, model.batch_words, whole_documents=model.reads_documents):
-        batch = model.scorer.scores(sentences_here)
-        candidates, truncated = _proposed(model, batch, proposal, threshold)
-        if decoder is None:
-            decoded = [_CUT if is_cut else _WHOLE for is_cut in truncated.tolist()]
-        else:
-            decoded = decode_batch(model, batch, decoder, threshold)
-        alternatives = [_NONE] * batch.n_sentences
-        if top:
-            alternatives, decoded = _alternatives(model, batch, top, decoded)
-        yield FirstLook(sentences_here, candidates, decoded, alternatives)
+        by_types = [model] if top else model.by_types(sum(map(len, sentences_here)))
+        looks = [_first_look(some, proposal, sentences_here, decoder, threshold, top) for some in by_types]
+        yield looks[0] if len(looks) == 1 else _look_at_all_types(model, looks, proposal, decoder, threshold)
+
+
+def _first_look(
+    model: Model, proposal: Proposal, sentences: list[Sentence], decoder: Decoder | None, threshold: float, top: int
+) -> FirstLook:
+    batch = model.scorer.scores(sentences)
+    candidates, truncated = _proposed(model, batch, proposal, threshold)
+    if decoder is None:
+        decoded = [_CUT if is_cut else _WHOLE for is_cut in truncated.tolist()]
+    else:
+        decoded = decode_batch(model, batch, decoder, threshold)
+    alternatives = [_NONE] * batch.n_sentences
+    if top:
+        alternatives, decoded = _alternatives(model, batch, top, decoded)
+    return FirstLook(sentences, candidates, decoded, alternatives)
+
+
+def _look_at_all_types(
+    model: Model, looks: Sequence[FirstLook], proposal: Proposal, decoder: Decoder | None, threshold: float
+) -> FirstLook:
+    """Return one first look, given those at the same sentences for some types after another."""
+    sentences, first_type, tables = looks[0].sentences, 0, list[MentionRows]()
+    for look in looks:
+        tables.append(look.candidates.rows._replace(block=look.candidates.rows.block + first_type))
+        first_type += len(look.candidates.types)
+    everything = Proposed.found(joined_rows(tables), model.structure.types, len(sentences))
+    candidates, lost = everything.most_probable(proposal.most_in(np.array(list(map(len, sentences)))))
+    decoded = _of_all_types([look.decoded for look in looks])
+    if decoder is None:
+        for number in np.unique(lost.sentence[lost.prob >= threshold]).tolist():
+            decoded[number] = _CUT
+    return FirstLook(sentences, candidates, decoded, looks[0].alternatives)
 
 
 def candidates_in(model: Model, proposal: Proposal, sentences: Iterable[Sentence]) -> Proposed:

@@ -13,6 +13,8 @@ from hyperspan.errors import LearningError, ModelError, StructureError, UsageErr
 from hyperspan.features import Lexicon, TemplateSet
 from hyperspan.learning import segment_objective
 from hyperspan.recognizer import Interrupted, linear_training, model
+from hyperspan.recognizer.prediction import first_looks
+from hyperspan.scoring import Proposal
 
 PARTS = ([(0, 1)], [(0, 1), (2, 4)], [(0, 1), (5, 6)])
 TRAIN = [
@@ -184,7 +186,10 @@ def test_a_prediction_is_truncated_if_one_of_its_alternatives_is(monkeypatch, re
     assert not next(made.find(TRAIN[:1])).truncated
 
 
-def test_very_long_sentences_are_gone_over_for_some_types_after_another(recognizer, monkeypatch):
+@pytest.mark.parametrize("rescore", ["off", "on"])
+def test_very_long_sentences_are_gone_over_for_some_types_after_another(recognizer, monkeypatch, rescore):
+    if rescore == "on":
+        recognizer = Recognizer(structure="segments", n_threads=1, max_iterations=5, rescore="on").fit(TRAIN)
     sentences = [*TRAIN[:4], Sentence(TRAIN[0].tokens * 30)]
     for decode in ("probable", "enough", "all"):
         monkeypatch.setattr(model, "MOST_SCORES", 1 << 23)
@@ -193,13 +198,33 @@ def test_very_long_sentences_are_gone_over_for_some_types_after_another(recogniz
         monkeypatch.setattr(model, "MOST_SCORES", 1)
         in_turn = list(recognizer.find(sentences, decode=decode))
         for one, other in zip(in_turn, whole, strict=True):
-            assert one.mentions == other.mentions
+            assert (one.mentions, one.truncated) == (other.mentions, other.truncated)
             assert [mention.prob for mention in one.mentions] == pytest.approx(
                 [mention.prob for mention in other.mentions]
             )
 
 
-def test_memory_for_a_very_long_sentence_does_not_grow_with_the_types(monkeypatch):
+def test_candidates_of_some_types_after_another_are_the_most_probable_of_all(recognizer, monkeypatch):
+    sentences = [Sentence(TRAIN[0].tokens * 30), *TRAIN[:4]]
+    for most, threshold in ((100, 1.0), (3, 1.0), (3, 0.001)):
+        found = []
+        for most_scores in (1 << 23, 1):
+            monkeypatch.setattr(model, "MOST_SCORES", most_scores)
+            looks = list(first_looks(recognizer._learned(), Proposal((0.001,), most), sentences, threshold=threshold))
+            here = [
+                (mentions, [mention.prob for mention in mentions], decoded.truncated)
+                for look in looks
+                for mentions, decoded in zip(look.candidates, look.decoded, strict=True)
+            ]
+            found.append(here)
+        for (one, probs, is_cut), (other, of_other, other_is_cut) in zip(*found, strict=True):
+            assert (one, is_cut) == (other, other_is_cut)
+            assert probs == pytest.approx(of_other)
+        assert any(is_cut for _, _, is_cut in found[0]) == (threshold < 1.0)
+
+
+@pytest.mark.parametrize("looks", ["one", "two"])
+def test_memory_for_a_very_long_sentence_does_not_grow_with_the_types(monkeypatch, looks):
     types = [f"T{number}" for number in range(30)]
     train = [Sentence([type, "is", "here"], [Mention(type, [(0, 1), (2, 3)])]) for type in types]
     many = Recognizer(
@@ -207,11 +232,18 @@ def test_memory_for_a_very_long_sentence_does_not_grow_with_the_types(monkeypatc
     ).fit(train)
     long = Sentence([f"T{number % 60}" for number in range(3_000)])
     monkeypatch.setattr(model, "MOST_SCORES", 200_000)
-    list(many.find([long], threshold=0.9))  # compiled
+
+    def look() -> None:
+        if looks == "one":
+            list(many.find([long], threshold=0.9))
+        else:
+            list(first_looks(many._learned(), Proposal((0.9,)), [long]))
+
+    look()  # compiled
     n_scores = len(long) * many.structure_.n_labels
     assert n_scores > 25 * model.MOST_SCORES
     tracemalloc.start()
-    list(many.find([long], threshold=0.9))
+    look()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 8 * (5 * model.MOST_SCORES + 300 * len(long))
