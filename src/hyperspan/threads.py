@@ -12,22 +12,28 @@ Result = TypeVar("Result")
 
 
 def run(n_threads: int, work: Callable[[int], Result], n_tasks: int) -> list[Result]:
-    """Call a function for each number from 0 in several threads, including this one; return the results in order."""
+    """Call a function for each number from 0 in several threads, including this one; return the results in order.
+
+    If a call fails, no others are begun.
+    """
     if n_threads <= 1 or n_tasks <= 1:
         return [work(number) for number in range(n_tasks)]
     results: dict[int, Result] = {}
     numbers = iter(range(n_tasks))  # each thread takes the next number when it has finished one
 
     def take() -> None:
-        for number in numbers:
-            results[number] = work(number)
+        try:
+            for number in numbers:
+                results[number] = work(number)
+        except BaseException:
+            for _ in numbers:  # so that no thread begins another
+                pass
+            raise
 
     others = [_pool(n_threads - 1, os.getpid()).submit(take) for _ in range(n_threads - 1)]
     try:
         take()
     finally:
-        for _ in numbers:  # numbers remain only if this thread failed
-            pass
         begun = [other for other in others if not other.cancel()]  # threads that have not started yet are not needed
         wait(begun)
     for other in begun:

@@ -32,6 +32,23 @@ def test_an_error_is_raised_when_all_have_stopped(n_threads):
     assert run(n_threads, abs, 5) == [0, 1, 2, 3, 4]
 
 
+def test_no_work_is_begun_after_an_error_in_another_thread():
+    here, n_done, has_failed = threading.get_ident(), 0, threading.Event()
+
+    def work(number: int) -> None:
+        nonlocal n_done
+        if threading.get_ident() != here:
+            has_failed.set()
+            raise ValueError("not here")
+        assert has_failed.wait(30)
+        threading.Event().wait(0.5)  # until the error has left the other thread
+        n_done += 1
+
+    with pytest.raises(ValueError, match="not here"):
+        run(2, work, 20)
+    assert n_done == 1
+
+
 def test_work_may_itself_be_cut_into_work():
     def work(number: int) -> list[int]:
         return run(2, lambda inner: number * inner, 4)
