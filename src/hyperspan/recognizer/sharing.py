@@ -87,7 +87,7 @@ class Shared:
         MissingExtraError
             If ``huggingface_hub`` is not installed.
         ModelError
-            If the hub rejects the upload.
+            If the hub rejects the upload, or cannot be reached.
         """
         hub = _hub()
         self._learned()  # fails before anything is created on the hub
@@ -97,8 +97,10 @@ class Shared:
             try:
                 address = api.create_repo(repository, private=private, exist_ok=True)
                 api.upload_folder(repo_id=repository, folder_path=folder, commit_message=message)
-            except (hub.errors.HfHubHTTPError, hub.errors.HFValidationError, OSError) as error:
-                raise ModelError(f"the hub does not take {repository!r}: {error}") from None
+            except _failures(hub) as error:
+                raise ModelError(
+                    f"the hub does not take {repository!r}: {str(error) or type(error).__name__}"
+                ) from None
         return str(address)
 
     @classmethod
@@ -146,8 +148,8 @@ class Shared:
                 local_files_only=local_files_only,
                 library_name="hyperspan",
             )
-        except (hub.errors.HfHubHTTPError, hub.errors.HFValidationError, OSError) as error:
-            reason = str(error).strip().splitlines()[0]
+        except _failures(hub) as error:
+            reason = (str(error).strip() or type(error).__name__).splitlines()[0]
             raise ModelError(
                 f"{str(name)!r} is not a folder here, and the hub does not provide {MODEL_FILE!r} of it: {reason}"
             ) from None
@@ -161,3 +163,8 @@ def _hub() -> Any:
     except ImportError:
         raise MissingExtraError("The model hub", "huggingface_hub", "hub") from None
     return huggingface_hub
+
+
+def _failures(hub: Any) -> tuple[type[Exception], ...]:
+    """Return what the hub's client raises: its own errors, and those of its HTTP library, from which they inherit."""
+    return (*hub.errors.HfHubHTTPError.__bases__, hub.errors.HFValidationError, OSError)

@@ -113,6 +113,25 @@ def test_there_and_back_through_the_cache_of_the_hub(recognizer, tmp_path):
         Recognizer.from_pretrained("not a name!", cache_dir=tmp_path, local_files_only=True)
 
 
+def test_an_error_without_a_message_is_named(recognizer, monkeypatch):
+    def late(*arguments, **options):
+        raise TimeoutError
+
+    package = hub()
+    monkeypatch.setattr(package, "hf_hub_download", late)
+    with pytest.raises(ModelError, match=r"does not provide 'hyperspan\.model' of it: TimeoutError"):
+        Recognizer.from_pretrained("ward/notes")
+    monkeypatch.setattr(package.HfApi, "create_repo", late)
+    with pytest.raises(ModelError, match="the hub does not take 'ward/notes': TimeoutError"):
+        recognizer.push_to_hub("ward/notes")
+
+
+def test_a_hub_that_cannot_be_reached_is_said_to_be_so(recognizer):
+    client = hub().HfApi(endpoint="http://127.0.0.1:9", token="none")
+    with pytest.raises(ModelError, match=r"the hub does not take 'ward/notes': .*refused"):
+        recognizer.push_to_hub("ward/notes", api=client)
+
+
 def test_without_the_extra_it_says_what_to_install(recognizer, monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(MissingExtraError, match="The model hub needs the package 'huggingface_hub'"):
