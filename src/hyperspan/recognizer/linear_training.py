@@ -122,7 +122,7 @@ def _search(
     dev_blocks = problem.features(scored_dev)
     borders = np.cumsum([0, *map(len, batches(scored_dev, model.batch_words))]).tolist()
     dev_batches = [tuple(block.sentences(begin, end) for block in dev_blocks) for begin, end in pairwise(borders)]
-    fingerprint = _fingerprint(settings, written_as, problem, penalties, dev, dev_blocks)
+    fingerprint = _fingerprint(settings, written_as, problem, penalties, dev, dev_blocks, bool(note))
     checkpointer = Checkpointer(options.checkpoint, fingerprint, note)
     from_zero = settings.initial_weights == "zero"
     first = np.zeros(objective.parameters.n_weights) if from_zero else problem.first_weights()
@@ -175,10 +175,12 @@ def _fingerprint(
     penalties: Sequence[float],
     dev: Sequence[Sentence],
     dev_blocks: Sequence[FeatureBlock],
+    has_note: bool = False,
 ) -> str:
     """Return a hash of everything the search depends on, so that a checkpoint only resumes the same search.
 
-    The number of iterations may change when a search with one penalty is resumed.
+    The number of iterations may change when a search with one penalty is resumed. If the penalty was chosen on held-out
+    documents, so were the threshold and the scores, which also depend on the seed and on how mentions are decoded.
     """
     digest = hashlib.blake2b(digest_size=16)
     chosen: list[Any] = [
@@ -192,6 +194,8 @@ def _fingerprint(
     if structure.sizes:
         chosen.append(structure.sizes)
     digest.update(repr((chosen, structure.types, tuple(penalties))).encode("utf-8", "surrogatepass"))
+    if has_note:
+        digest.update(repr((settings.seed, settings.decode, settings.threshold)).encode())
     blocks = (array for block in problem.blocks for array in (block.first_feature, block.feature))
     for array in (*blocks, *problem.gold[:3], *(() if problem.prior is None else (problem.prior,))):
         digest.update(array.tobytes())

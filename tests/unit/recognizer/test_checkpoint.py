@@ -198,6 +198,17 @@ def test_other_development_data_is_refused_where_it_chooses(tmp_path: Path):
 
 
 @pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("change", [{"seed": 5}, {"decode": "enough"}, {"threshold": 0.7}])
+def test_settings_that_held_out_documents_were_used_with_are_those_of_the_rest(tmp_path: Path, change: dict[str, Any]):
+    n_records = len(Recognizer(**QUICK, l2="auto").fit(SENTENCES).training_log_)
+    with pytest.raises(Killed):  # in the last search, on all documents
+        Recognizer(**QUICK, l2="auto").fit(SENTENCES, checkpoint=tmp_path / "c", on_iteration=killer(n_records - 2))
+    assert read_note(tmp_path / "c")
+    with pytest.raises(ModelError, match="was made with other data or settings"):
+        Recognizer(**QUICK, l2="auto", **change).fit(SENTENCES, checkpoint=tmp_path / "c", resume=True)
+
+
+@pytest.mark.usefixtures("often")
 def test_threads_and_more_iterations_may_be_changed(tmp_path: Path):
     with pytest.raises(Killed):
         Recognizer(**QUICK, n_threads=1).fit(SENTENCES, checkpoint=tmp_path / "c", on_iteration=killer(5))
