@@ -22,6 +22,7 @@ from hyperspan.neural.devices import best_device, learning_precision
 from hyperspan.neural.encoder import load_encoder, quiet
 from hyperspan.neural.pieces import PieceBatch, WordPieces
 from hyperspan.neural.progress import EpochRecord
+from hyperspan.recognizer.settings import check_number
 
 HIDDEN_SHARE = 0.2
 """The share of the words to predict."""
@@ -80,6 +81,8 @@ def adapt(
     filled = [sentence for sentence in sentences if len(sentence)]
     if not filled:
         raise LearningError("there is no text to learn from; expected sentences with words")
+    for name, value in (("epochs", epochs), ("batch_size", batch_size)):
+        check_number(name, value)
     if not 0.0 < lr < 1.0:
         raise UsageError(f"lr is {lr!r}; expected a number above 0 and below 1")
     on_device = best_device(device)

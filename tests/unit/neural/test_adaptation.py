@@ -62,6 +62,8 @@ def test_what_is_stopped_writes_nothing(encoder, sentences, tmp_path):
         ({"device": "gpu"}, "device is 'gpu'; expected one of auto, cpu, cuda"),
         ({"lr": -1.0}, "lr is -1.0; expected a number above 0 and below 1"),
         ({"lr": float("nan")}, "lr is nan; expected"),
+        ({"epochs": 0}, "epochs is 0; expected a whole number from 1"),
+        ({"batch_size": 2.5}, r"batch_size is 2\.5; expected a whole number from 1"),
     ],
 )
 def test_settings_that_make_no_sense(encoder, sentences, tmp_path, options, message):
