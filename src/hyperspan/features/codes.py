@@ -182,21 +182,35 @@ class CodeTable:
         np.cumsum(lengths, out=first_token[1:])
         code = np.empty((len(self.sources), first_token[-1]), np.int32)
         with self._lock:
-            if self.n_keys > MOST_KEYS or self._n_characters > MOST_CHARACTERS:
+            try:
+                self._fill(code, sentences, lexicon, lengths)
+            except BaseException:  # even Ctrl-C: codes and values may no longer agree
                 self._forget()
-            for row, source, codes in zip(code, self.sources, self._codes, strict=True):
-                if source.kind == "lexicon" and lexicon is not None:
-                    row[:] = _codes_of_categories(codes, lexicon, sentences)
-                elif source.is_per_sentence:
-                    row[:] = np.repeat(_codes_of_sentences(source, codes, sentences), lengths)
-                else:
-                    each = chain.from_iterable(_codes_of(source, codes, sentence, lexicon) for sentence in sentences)
-                    row[:] = np.fromiter(each, np.int32, len(row))
-            self._settle()
+                raise
             if index is not None and self._looked_up_in != (index, len(index)):
                 self._forget_ids()
                 self._looked_up_in = index, len(index)
             return Batch(first_token, code, self._first_value, self._value, self._known)
+
+    def _fill(
+        self,
+        code: npt.NDArray[np.int32],
+        sentences: Sequence[Sentence],
+        lexicon: SemanticCategories | None,
+        lengths: Sequence[int],
+    ) -> None:
+        """Fill in the codes of all tokens, and cache the values of new ones."""
+        if self.n_keys > MOST_KEYS or self._n_characters > MOST_CHARACTERS:
+            self._forget()
+        for row, source, codes in zip(code, self.sources, self._codes, strict=True):
+            if source.kind == "lexicon" and lexicon is not None:
+                row[:] = _codes_of_categories(codes, lexicon, sentences)
+            elif source.is_per_sentence:
+                row[:] = np.repeat(_codes_of_sentences(source, codes, sentences), lengths)
+            else:
+                each = chain.from_iterable(_codes_of(source, codes, sentence, lexicon) for sentence in sentences)
+                row[:] = np.fromiter(each, np.int32, len(row))
+        self._settle()
 
     def _settle(self) -> None:
         """Append the values of new keys to the arrays."""

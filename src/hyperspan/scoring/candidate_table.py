@@ -90,7 +90,11 @@ class WordCodes:
             try:
                 codes = self._codes_of(tokens)
             except KeyError:
-                self._learn(list(chain.from_iterable(tokens)))
+                try:
+                    self._learn(list(chain.from_iterable(tokens)))
+                except BaseException:  # even Ctrl-C: codes and arrays may no longer agree
+                    self._forget()
+                    raise
                 codes = self._codes_of(tokens)
             return self._hash[codes], self._shape[codes], self._is_conjunction[codes]
 

@@ -22,6 +22,7 @@ from hyperspan.features import Extractor, FeatureBlock, Lexicon, TemplateSet
 from hyperspan.features import codes as codes_module
 from hyperspan.features import extraction as extraction_module
 from hyperspan.features.brown import brown_clusters
+from hyperspan.features.columns import hash_text
 from hyperspan.features.extraction_reference import features_reference, hash_feature_reference
 from hyperspan.features.state import ClusterMap
 
@@ -330,6 +331,30 @@ def test_ids_are_remembered_for_one_index_only():
     assert extractor.transform([here]).feature.tolist() == [2, 3, 5]
     extractor.index_.add(next(extractor.hash_blocks([here])).hash)
     assert extractor.transform([here]).feature.tolist() == [6, 7, 2, 3, 8, 5]
+
+
+@pytest.mark.parametrize("after", [1, 8, 30])
+def test_what_is_interrupted_does_not_change_what_comes_later(after: int, monkeypatch: pytest.MonkeyPatch):
+    sentences = [EGD, Sentence(["New", "words"]), EGD]
+    extractor = Extractor(clusters=CLUSTERS, threads=1)
+    extractor.fit(sentences)
+    whole, n_calls = extractor.transform(sentences), 0
+    again = pickle.loads(pickle.dumps(extractor))  # with an empty cache
+
+    def interrupted(text: str) -> int:
+        nonlocal n_calls
+        n_calls += 1
+        if n_calls == after:
+            raise KeyboardInterrupt
+        return hash_text(text)
+
+    with monkeypatch.context() as once:
+        once.setattr(codes_module, "hash_text", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            again.transform(sentences)
+    found = again.transform(sentences)
+    np.testing.assert_array_equal(found.first_feature, whole.first_feature)
+    np.testing.assert_array_equal(found.feature, whole.feature)
 
 
 def test_several_threads_may_use_one_extractor():

@@ -168,3 +168,18 @@ def test_the_memory_of_words_forgets_and_changes_nothing(monkeypatch: pytest.Mon
     for _ in range(2):
         for one, other in zip(whole, words_of(sentences, codes), strict=True):
             assert np.array_equal(one, other)
+
+
+def test_what_is_interrupted_does_not_change_what_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences, _ = random_sentences(4, TYPES)
+    whole, codes = words_of(sentences, WordCodes()), WordCodes()
+
+    def interrupted(text: str) -> int:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as once:
+        once.setattr("hyperspan.scoring.candidate_table.hash_text", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            words_of(sentences, codes)
+    for one, other in zip(words_of(sentences, codes), whole, strict=True):
+        assert np.array_equal(one, other)
