@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.errors import LearningError, ModelError
+from hyperspan.errors import LearningError, ModelError, UsageError
+from hyperspan.files import check_file
 from hyperspan.learning import Search
 from hyperspan.learning.history import HISTORY
 from hyperspan.recognizer.model_file import read_arrays, write_arrays
@@ -46,10 +47,17 @@ class Checkpointer:
         Identifies data and settings; a checkpoint with a different fingerprint is an error.
     note : mapping
         Plain data to save with the search; see `read_note`.
+
+    Raises
+    ------
+    UsageError
+        If the path is a folder, or something else that cannot become a file.
     """
 
     def __init__(self, path: str | Path | None, fingerprint: str, note: Mapping[str, Any] | None = None) -> None:
         self.path = None if path is None else Path(path)
+        if self.path is not None:
+            check_file(self.path)
         self.fingerprint = fingerprint
         self.note = dict(note or {})
         self._begin = time.monotonic()
@@ -99,7 +107,7 @@ class Checkpointer:
         """Save now; a full disk does not stop training."""
         try:
             self.save(search)
-        except ModelError as error:
+        except (ModelError, UsageError) as error:  # the latter if not even an empty file can be made
             if not self._has_warned:
                 _log.warning("%s. Training continues without a checkpoint", error)
             self._has_warned = True

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.errors import LearningError, ModelError
+from hyperspan.errors import LearningError, ModelError, UsageError
 from hyperspan.learning import Record
 from hyperspan.mentions import Mention, Sentence, unchecked_mention
 from hyperspan.recognizer.model_file import read_arrays, write_arrays
@@ -132,7 +132,7 @@ class Folds:
             try:
                 write_candidates(done, fingerprint, found)
                 checkpoint.unlink(missing_ok=True)
-            except ModelError as error:  # a full disk does not stop training
+            except (ModelError, UsageError) as error:  # a full disk does not stop training
                 _log.warning("%s. Training continues without a checkpoint", error)
         return found
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import logging
+import os
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hyperspan.errors import ModelError
+from hyperspan.errors import ModelError, UsageError
 from hyperspan.learning import Record, new_search
 from hyperspan.mentions import Mention, Sentence
 from hyperspan.recognizer import Recognizer, checkpoint
@@ -227,6 +229,25 @@ def test_a_full_disk_does_not_stop_learning(tmp_path: Path, monkeypatch: pytest.
     assert recognizer.n_iter_ == 12
     warned = [record.getMessage() for record in caplog.records if record.name == "hyperspan.recognizer.checkpoint"]
     assert warned == ["cannot write the checkpoint c: No space left on device. Training continues without a checkpoint"]
+
+
+@pytest.mark.usefixtures("often")
+@pytest.mark.parametrize("rescore", ["off", "on"])
+def test_a_disk_without_room_for_any_file_does_not_stop_learning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog, rescore: Any
+):
+    def no_room(*arguments: object, **options: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr("hyperspan.files._new_part", no_room)
+    recognizer = Recognizer(**QUICK, rescore=rescore).fit(SENTENCES, checkpoint=tmp_path / "c")
+    assert recognizer.n_iter_ == 12
+    assert f"cannot write {tmp_path / 'c'}: No space left on device. Training continues without a" in caplog.text
+
+
+def test_a_folder_is_no_checkpoint(tmp_path: Path):
+    with pytest.raises(UsageError, match="is a folder; expected the name of a file to write"):
+        Recognizer(**QUICK).fit(SENTENCES, checkpoint=tmp_path)
 
 
 def test_a_damaged_checkpoint_is_refused_with_a_sentence(tmp_path: Path):
