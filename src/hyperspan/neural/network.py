@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -92,8 +91,3 @@ class Network(nn.Module):
 def first_words(lengths: Sequence[int]) -> Any:
     """Return where each sentence begins among the words of all, and where the last ends."""
     return np.cumsum([0, *lengths])
-
-
-def slices(first_word: Any) -> list[slice]:
-    """Return the words of each sentence."""
-    return [slice(begin, end) for begin, end in pairwise(first_word.tolist())]
