@@ -7,7 +7,7 @@ mentions may be lost; see `hyperspan.structures.linear_decoding`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -138,10 +138,10 @@ class Linear:
             for word in mention.words():
                 covering[word].append(mention)
         labels = []
-        before: Sequence[Mention] = ()
+        before: Collection[Mention] = ()
         for word, here in enumerate(covering):
             labels.append((word, self._label(here, before)))
-            before = here
+            before = frozenset(here)  # only asked for members, of which a hostile sentence has thousands
         return Encoded(tuple(labels), tuple(sorted(left_out)))
 
     def decode(
@@ -179,7 +179,7 @@ class Linear:
         """All labels: tags exclude one another whatever their type, so all of them concern every type."""
         return np.ones(self.n_labels, dtype=np.bool_)
 
-    def _label(self, here: Sequence[Mention], before: Sequence[Mention]) -> int:
+    def _label(self, here: Sequence[Mention], before: Collection[Mention]) -> int:
         """Return the label of a word, given the mentions that cover it and those that cover the word before."""
         if not here:
             return 0

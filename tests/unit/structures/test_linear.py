@@ -82,6 +82,21 @@ def test_several_types_have_tags_of_their_own() -> None:
     assert Linear(("Finding",)).tags == ("O", "B", "I", "BD", "ID", "BH", "IH")
 
 
+def test_mentions_that_cover_the_same_words_are_not_compared_with_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    n_words, n_compared, is_equal = 60, 0, Mention.__eq__
+
+    def counted(one: Mention, other: object) -> bool:
+        nonlocal n_compared
+        n_compared += 1
+        return is_equal(one, other)
+
+    nested = [finding((0, end)) for end in range(1, n_words + 1)]
+    monkeypatch.setattr(Mention, "__eq__", counted)
+    encoded = Linear(("Finding",)).encode(nested, n_words)
+    assert {label for _, label in encoded.encoding[1:-1]} == {Linear(("Finding",)).tags.index("IH")}
+    assert n_compared < n_words**2
+
+
 def test_of_overlapping_types_the_longer_mention_is_kept() -> None:
     long, short = Mention("Drug", [(1, 4)]), finding((0, 2))
     encoded = Linear(("Drug", "Finding")).encode([short, long], 4)
