@@ -10,6 +10,7 @@
     ├── LearningError     (ValueError)    training that cannot start or continue
     ├── ModelError        (ValueError)    a model file that cannot be used, or a recognizer without weights
     ├── UsageError        (ValueError)    an option or argument that makes no sense
+    ├── WorkerError       (RuntimeError)  a worker process that ended without an answer
     └── MissingExtraError (ImportError)   an optional dependency that is not installed
 
 Every class also inherits the built-in that a caller would expect, so ``except ValueError`` keeps working.
@@ -75,6 +76,10 @@ class ModelError(HyperspanError, ValueError):
 
 class UsageError(HyperspanError, ValueError):
     """An option or argument makes no sense."""
+
+
+class WorkerError(HyperspanError, RuntimeError):
+    """A worker process ended without an answer."""
 
 
 class MissingExtraError(HyperspanError, ImportError):

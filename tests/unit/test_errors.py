@@ -19,6 +19,7 @@ from hyperspan.errors import (
     MissingExtraError,
     StructureError,
     UsageError,
+    WorkerError,
     install_command,
     location,
 )
@@ -34,6 +35,7 @@ from hyperspan.errors import (
         (StructureError, ValueError),
         (FeatureError, ValueError),
         (UsageError, ValueError),
+        (WorkerError, RuntimeError),
         (MissingExtraError, ImportError),
     ],
 )

@@ -6,9 +6,10 @@ import gc
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
+from hyperspan.errors import WorkerError
 from hyperspan.mentions import Unit
 from hyperspan.recognizer.model import BATCH_WORDS, batches
 
@@ -38,6 +39,11 @@ def in_processes(
     """Yield each unit with its result, in order; only a few batches are processed at a time.
 
     This process is one of the workers: instead of waiting, it processes batches that no other worker has started.
+
+    Raises
+    ------
+    WorkerError
+        If a worker was killed, for example because there was not enough memory.
     """
     pool = ProcessPoolExecutor(n_workers - 1, initializer=_start, initargs=(recognizer,))
     under_way: deque[tuple[list[Unit], Future[list[Result]]]] = deque()
@@ -51,6 +57,10 @@ def in_processes(
         while under_way:
             batch, made = under_way.popleft()
             yield from _finished(batch, _done(work, recognizer, batch) if made.cancel() else made)
+    except BrokenExecutor:
+        raise WorkerError(
+            "a worker process was killed, perhaps because there was not enough memory; use fewer workers"
+        ) from None
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import multiprocessing
+import os
 import pickle
 import re
 from collections.abc import Sequence
@@ -22,6 +24,7 @@ from hyperspan.errors import (
     ModelError,
     StructureError,
     UsageError,
+    WorkerError,
 )
 from hyperspan.evaluation import evaluate
 from hyperspan.features import TemplateSet
@@ -30,6 +33,7 @@ from hyperspan.learning import DEFAULT_THRESHOLD, L2_CHOICES
 from hyperspan.mentions import Document, Mention, Sentence, Unit
 from hyperspan.recognizer import LONGEST_SENTENCE, Model, Prediction, Recognizer
 from hyperspan.recognizer.checkpoint import Interrupted
+from hyperspan.recognizer.processes import in_processes
 from hyperspan.scoring.linear import NAMED, LinearScorer
 from hyperspan.structures import structure
 from hyperspan.text import as_sentences, join_sentences
@@ -603,6 +607,18 @@ def test_several_processes_find_the_same(trained, monkeypatch):
         assert list(trained.find_in(units, top=2, n_workers=2)) == list(trained.find_in(units, top=2))
     with pytest.raises(UsageError, match="n_workers is 0; expected a whole number from 1"):
         next(iter(trained.annotate(TEST, n_workers=0)))
+
+
+def die_in_a_worker(recognizer: Recognizer, units: list[Unit]) -> list[Unit]:
+    """As if the system had killed the worker for its memory."""
+    if multiprocessing.parent_process() is not None:
+        os._exit(9)
+    return units
+
+
+def test_a_worker_that_is_killed_is_told_with_a_sentence(trained):
+    with pytest.raises(WorkerError, match="a worker process was killed, perhaps because there"):
+        list(in_processes(trained, die_in_a_worker, TEST * 20, 2))
 
 
 @pytest.mark.parametrize(("n_types", "n_words"), [(1, 4_096), (15, 4_096), (1_000, 335)])
