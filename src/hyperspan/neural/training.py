@@ -99,10 +99,11 @@ def train_neural(
     if settings.save_precision == "float16":
         _round(network)
     if learner.has_dev:
-        has_second = settings.rescore != "off" and progress.best_epoch >= SECOND_LOOK_FROM
-        if settings.rescore != "off" and not has_second:
+        rescore = settings.rescore
+        if rescore != "off" and progress.best_epoch < SECOND_LOOK_FROM:
             _log.warning("no second look is taken: epoch %d is the best, and had not trained one", progress.best_epoch)
-        found = judge(scorer, dev, settings.rescore if has_second else "off")
+            rescore = "off"
+        found = judge(scorer, dev, rescore)
         scorer.temperature, scorer.calibration = found.temperature, found.calibration
         if found.mix is not None:
             model = replace(model, rescorer=NeuralMentionScorer(scorer, found.mix))

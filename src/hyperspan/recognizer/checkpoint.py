@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,11 +105,7 @@ class Checkpointer:
 
     def save_if_possible(self, search: Any) -> None:
         """Save now; a full disk does not stop training."""
-        try:
-            self.save(search)
-        except (ModelError, UsageError) as error:  # the latter if not even an empty file can be made
-            if not self._has_warned:
-                _log.warning("%s. Training continues without a checkpoint", error)
+        if not saved(lambda: self.save(search), warns=not self._has_warned):
             self._has_warned = True
             self._next = time.monotonic() + PERIOD
 
@@ -123,6 +119,17 @@ class Checkpointer:
         write_arrays(self.path, "checkpoint", content, arrays)
         now = time.monotonic()
         self._next = now + max(min(PERIOD, now - self._begin), 10.0 * (now - begin))
+
+
+def saved(save: Callable[[], None], *, warns: bool = True) -> bool:
+    """Save a state of training, and return whether that was possible: a full disk does not stop training."""
+    try:
+        save()
+    except (ModelError, UsageError) as error:  # the latter if not even an empty file can be made
+        if warns:
+            _log.warning("%s. Training continues without a checkpoint", error)
+        return False
+    return True
 
 
 def read_note(path: str | Path | None) -> dict[str, Any]:

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hyperspan.errors import LearningError, ModelError, UsageError
+from hyperspan.errors import LearningError, ModelError
 from hyperspan.learning import Record
 from hyperspan.mentions import Mention, Sentence, unchecked_mention
+from hyperspan.recognizer.checkpoint import saved
 from hyperspan.recognizer.model_file import read_arrays, write_arrays
 from hyperspan.recognizer.prediction import candidates_in
 from hyperspan.recognizer.settings import Settings
@@ -28,8 +29,6 @@ from hyperspan.threads import run
 N_FOLDS = 5
 
 Candidates = tuple[Mention, ...]
-
-_log = logging.getLogger(__name__)
 
 
 def folds_of(train: Sequence[Sentence], seed: int, n_folds: int = N_FOLDS) -> NDArray[np.int64]:
@@ -128,12 +127,8 @@ class Folds:
         options = TrainingOptions(self._watch(number, lock), 0, checkpoint, resume)
         model, _ = self.trainer(settings, seen, [], options)
         found = list(candidates_in(model, self.proposal, unseen))
-        if done is not None and checkpoint is not None:
-            try:
-                write_candidates(done, fingerprint, found)
-                checkpoint.unlink(missing_ok=True)
-            except (ModelError, UsageError) as error:  # a full disk does not stop training
-                _log.warning("%s. Training continues without a checkpoint", error)
+        if done is not None and checkpoint is not None and saved(lambda: write_candidates(done, fingerprint, found)):
+            checkpoint.unlink(missing_ok=True)
         return found
 
     def _watch(self, number: int, lock: threading.Lock) -> Callable[[Record], bool | None] | None:

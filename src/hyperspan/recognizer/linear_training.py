@@ -175,7 +175,7 @@ def _fingerprint(
     penalties: Sequence[float],
     dev: Sequence[Sentence],
     dev_blocks: Sequence[FeatureBlock],
-    has_note: bool = False,
+    has_note: bool,
 ) -> str:
     """Return a hash of everything the search depends on, so that a checkpoint only resumes the same search.
 

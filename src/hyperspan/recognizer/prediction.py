@@ -209,11 +209,11 @@ def _look_at_all_types(
     for look in looks:
         tables.append(look.candidates.rows._replace(block=look.candidates.rows.block + first_type))
         first_type += len(look.candidates.types)
-    everything = Proposed.found(joined_rows(tables), model.structure.types, len(sentences))
-    candidates, lost = everything.most_probable(proposal.most_in(np.array(list(map(len, sentences)))))
+    lengths = np.array(list(map(len, sentences)))
+    candidates, lacking = _candidates_among(joined_rows(tables), model.structure.types, lengths, proposal, threshold)
     decoded = _of_all_types([look.decoded for look in looks])
     if decoder is None:
-        for number in np.unique(lost.sentence[lost.prob >= threshold]).tolist():
+        for number in lacking.tolist():
             decoded[number] = _CUT
     return FirstLook(sentences, candidates, decoded, looks[0].alternatives)
 
@@ -235,13 +235,20 @@ def _proposed(
         for number in np.flatnonzero(was_cut).tolist():
             rows, reached = _once_more(over, rows, number, proposal.lowest)
             was_cut[number] = threshold < reached
-        everything = Proposed.found(rows, over.block_types, piece.n_sentences)
-        found, lost = everything.most_probable(proposal.most_in(piece.lengths))
-        was_cut[lost.sentence[lost.prob >= threshold]] = True
+        found, lacking = _candidates_among(rows, over.block_types, piece.lengths, proposal, threshold)
+        was_cut[lacking] = True
         return found, was_cut
 
     found, truncated = zip(*_in_threads(model, batch, search), strict=True)
     return Proposed.joined(found), np.concatenate(truncated)
+
+
+def _candidates_among(
+    rows: MentionRows, types: Sequence[str], lengths: NDArray[np.int64], proposal: Proposal, threshold: float
+) -> tuple[Proposed, NDArray[np.int64]]:
+    """Return the candidates among rows, and the sentences where some at least as probable as the threshold are lost."""
+    found, lost = Proposed.found(rows, types, len(lengths)).most_probable(proposal.most_in(lengths))
+    return found, np.unique(lost.sentence[lost.prob >= threshold])
 
 
 def _once_more(

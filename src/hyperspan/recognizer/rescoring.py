@@ -112,9 +112,9 @@ def take_second_look(
     if not measures_dev:
         # Any scores are those that l2="auto" measured on documents it held out, at first look and another threshold.
         training = replace(training, dev_scores={})
-    if not measures_dev and not gain.second.is_empty:
-        # No model has seen these candidates, so they serve as development data.
-        training = replace(training, threshold=gain.second.choose(), threshold_curve=gain.second.rows())
+        if not gain.second.is_empty:
+            # No model has seen these candidates, so they serve as development data.
+            training = replace(training, threshold=gain.second.choose(), threshold_curve=gain.second.rows())
     return rescored, training
 
 
